@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opening a device and finding its size and block sizes; see device.h. */
+#define _GNU_SOURCE
+#include "device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lauxlib.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <linux/stat.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "core.h"
+#include "error.h"
+
+#define DEVICE "hdd.Device"
+
+/* --- plain C ------------------------------------------------------------------------------- */
+
+struct device *device_share(struct device *d) {
+  atomic_fetch_add_explicit(&d->references, 1, memory_order_relaxed);
+  return d;
+}
+
+void device_release(struct device *d) {
+  if (atomic_fetch_sub_explicit(&d->references, 1, memory_order_acq_rel) > 1)
+    return;
+  if (d->fd >= 0)
+    close(d->fd);
+  free(d);
+}
+
+/* The logical block size of the block device that holds a file, from sysfs; 0 when there is none
+   (network and memory file systems). */
+static unsigned block_size_beneath(dev_t dev) {
+  static const char *const form[] = {"/sys/dev/block/%u:%u/queue/logical_block_size",
+                                     "/sys/dev/block/%u:%u/../queue/logical_block_size"};
+  for (int i = 0; i < 2; i++) {
+    char path[96];
+    unsigned size = 0;
+    snprintf(path, sizeof path, form[i], major(dev), minor(dev));
+    FILE *f = fopen(path, "re");
+    if (!f)
+      continue;
+    if (fscanf(f, "%u", &size) != 1)
+      size = 0;
+    fclose(f);
+    if (size > 0)
+      return size;
+  }
+  return 0;
+}
+
+/* The alignment that direct reads of a file need: what its file system says (Linux 6.1), else the
+   logical block size of the drive beneath. */
+static unsigned file_alignment(int fd, dev_t dev) {
+#ifdef STATX_DIOALIGN
+  struct statx x = {0};
+  if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &x) == 0 &&
+      (x.stx_mask & STATX_DIOALIGN) && x.stx_dio_offset_align > 0)
+    return x.stx_dio_offset_align;
+#endif
+  unsigned size = block_size_beneath(dev);
+  return size > 0 ? size : 512;
+}
+
+/* Fills in size and block sizes.  Returns 0 or an errno value; ENOMEDIUM when there is nothing to
+   read. */
+static int measure(struct device *d, const struct stat *st, int64_t given_size) {
+  d->block = S_ISBLK(st->st_mode);
+  d->logical_block_size = d->physical_block_size = 1;
+  if (d->block) {
+    uint64_t bytes = 0;
+    int logical = 0;
+    unsigned physical = 0;
+    if (ioctl(d->fd, BLKGETSIZE64, &bytes) != 0 || ioctl(d->fd, BLKSSZGET, &logical) != 0)
+      return errno;
+    if (bytes > INT64_MAX)
+      return EFBIG;
+    d->size = (int64_t)bytes;
+    d->logical_block_size = d->physical_block_size = (unsigned)logical;
+    if (ioctl(d->fd, BLKPBSZGET, &physical) == 0 && physical >= (unsigned)logical)
+      d->physical_block_size = physical;
+  } else if (S_ISREG(st->st_mode)) {
+    d->size = st->st_size;
+    if (d->direct) {
+      d->logical_block_size = file_alignment(d->fd, st->st_dev);
+      d->physical_block_size = d->logical_block_size;
+      d->size -= d->size % d->logical_block_size;
+    }
+  } else {
+    d->size = given_size;
+  }
+  if (given_size > 0 && given_size < d->size)
+    d->size = given_size - given_size % d->logical_block_size;
+  return d->size > 0 ? 0 : ENOMEDIUM;
+}
+
+static const char *kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFBLK: return "block";
+    case S_IFREG: return "file";
+    case S_IFCHR: return "character";
+    case S_IFDIR: return "directory";
+    case S_IFIFO: return "FIFO";
+    case S_IFSOCK: return "socket";
+    default: return "special file";
+  }
+}
+
+/* --- Lua ----------------------------------------------------------------------------------- */
+
+/* The userdata holds a pointer: the struct outlives it while a job still reads. */
+static struct device **slot_of(lua_State *L, int index) {
+  return luaL_checkudata(L, index, DEVICE);
+}
+
+struct device *device_check(lua_State *L, int index) {
+  return *slot_of(L, index);
+}
+
+static int refuse(lua_State *L, int code, const char *path) {
+  switch (code) {
+    case EACCES:
+    case EPERM:
+      return hdd_fail_with(L, code, "%s: %s: run as root, or join the group that may read it (disk)",
+                           path, strerror(code));
+    case ENOMEDIUM:
+      return hdd_fail_with(L, code, "%s: no medium: nothing to read (size 0)", path);
+    case EINVAL:
+      return hdd_fail_with(L, code,
+                           "%s: direct I/O is refused by this file system; buffered reads measure "
+                           "the page cache too and must be asked for (buffered = true, --buffered)",
+                           path);
+    default: return hdd_fail(L, code, "%s", path);
+  }
+}
+
+/* open(path, {size = bytes, buffered = boolean}) */
+static int device_open(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  lua_Integer given_size = 0;
+  bool buffered = false;
+  if (!lua_isnoneornil(L, 2)) {
+    luaL_checktype(L, 2, LUA_TTABLE);
+    if (lua_getfield(L, 2, "size") != LUA_TNIL) {
+      int whole;
+      given_size = lua_tointegerx(L, -1, &whole);
+      luaL_argcheck(L, whole && given_size > 0, 2, "size: a whole number of bytes above 0");
+    }
+    lua_getfield(L, 2, "buffered");
+    buffered = lua_toboolean(L, -1);
+  }
+  lua_settop(L, 2);
+
+  struct device **slot = lua_newuserdatauv(L, sizeof *slot, 1);
+  *slot = NULL; /* closed, so safe to collect... */
+  luaL_setmetatable(L, DEVICE);
+
+  struct stat st;
+  if (stat(path, &st) != 0) /* first: opening a FIFO would wait for its writer */
+    return refuse(L, errno, path);
+  const char *kind = kind_of(st.st_mode);
+  bool character = S_ISCHR(st.st_mode);
+  if (!S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode) && !character)
+    return hdd_fail_with(L, S_ISDIR(st.st_mode) ? EISDIR : ENOTBLK,
+                         "%s: is a %s: give a drive, a partition or a file", path, kind);
+  if (character && given_size == 0)
+    return hdd_fail_with(L, ENOTBLK,
+                         "%s: is a character device: it has no size of its own, so give one (size)",
+                         path);
+  if (S_ISREG(st.st_mode) && st.st_size == 0)
+    return hdd_fail_with(L, ENODATA, "%s: the file is empty: nothing to read", path);
+
+  size_t length = strlen(path) + 1;
+  struct device *d = calloc(1, sizeof *d + length);
+  if (!d)
+    return luaL_error(L, "not enough memory");
+  *slot = d;
+  d->references = 1;
+  d->direct = !buffered && !character;
+  memcpy(d->path, path, length);
+  d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0));
+  if (d->fd < 0)
+    return refuse(L, errno, path);
+  struct stat opened;
+  if (fstat(d->fd, &opened) != 0)
+    return refuse(L, errno, path);
+  if (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino)
+    return hdd_fail_with(L, EAGAIN, "%s: changed while it was being opened: try again", path);
+  int code = measure(d, &opened, given_size);
+  if (code == ENOMEDIUM && S_ISREG(st.st_mode))
+    return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
+                         path, (int)d->logical_block_size);
+  if (code != 0)
+    return refuse(L, code, path);
+
+  lua_createtable(L, 0, 10);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "path");
+  char real[PATH_MAX];
+  lua_pushstring(L, realpath(path, real) ? real : path);
+  lua_setfield(L, -2, "real_path");
+  lua_pushstring(L, kind);
+  lua_setfield(L, -2, "kind");
+  lua_pushinteger(L, d->size);
+  lua_setfield(L, -2, "size");
+  lua_pushinteger(L, d->logical_block_size);
+  lua_setfield(L, -2, "logical_block_size");
+  lua_pushinteger(L, d->physical_block_size);
+  lua_setfield(L, -2, "physical_block_size");
+  dev_t number = d->block || character ? opened.st_rdev : opened.st_dev;
+  lua_pushinteger(L, major(number)); /* of the device itself, or of the file system of a file */
+  lua_setfield(L, -2, "major");
+  lua_pushinteger(L, minor(number));
+  lua_setfield(L, -2, "minor");
+  lua_pushboolean(L, d->direct);
+  lua_setfield(L, -2, "direct");
+  lua_setiuservalue(L, -2, 1);
+  return 1;
+}
+
+/* close, __close and __gc: the script's share ends; jobs notice and the last one closes. */
+static int device_close(lua_State *L) {
+  struct device **slot = slot_of(L, 1);
+  if (*slot && !atomic_exchange(&(*slot)->closed, true)) {
+    struct device *d = *slot;
+    lua_pushnil(L);
+    lua_setiuservalue(L, 1, 1);
+    *slot = NULL;
+    device_release(d);
+  }
+  return 0;
+}
+
+static int device_index(lua_State *L) {
+  struct device **slot = slot_of(L, 1);
+  const char *key = luaL_checkstring(L, 2);
+  if (strcmp(key, "close") == 0) {
+    lua_pushcfunction(L, device_close);
+  } else if (strcmp(key, "open") == 0) {
+    lua_pushboolean(L, *slot != NULL);
+  } else if (lua_getiuservalue(L, 1, 1) == LUA_TTABLE) {
+    lua_getfield(L, -1, key);
+  } else {
+    lua_pushnil(L);
+  }
+  return 1;
+}
+
+static int device_tostring(lua_State *L) {
+  struct device **slot = slot_of(L, 1);
+  if (*slot)
+    lua_pushfstring(L, "device %s", (*slot)->path);
+  else
+    lua_pushliteral(L, "device (closed)");
+  return 1;
+}
+
+void device_register(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__index", device_index},
+                                  {"__tostring", device_tostring},
+                                  {"__close", device_close},
+                                  {"__gc", device_close},
+                                  {NULL, NULL}};
+  luaL_newmetatable(L, DEVICE);
+  luaL_setfuncs(L, meta, 0);
+  lua_pop(L, 1);
+  lua_pushcfunction(L, device_open);
+  lua_setfield(L, -2, "open");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An open drive, partition, loop device, file, or character device of a given size: opened for
+   reading alone, past the page cache unless asked otherwise. */
+#ifndef HDD_DEVICE_H
+#define HDD_DEVICE_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Owned by its Lua object and by each job and queue that reads from it: the last one closes.  A
+   read that a stuck drive never answers so keeps its descriptor for as long as it takes. */
+struct device {
+  _Atomic int references;
+  _Atomic bool closed;          /* by the script: jobs stop, nothing new starts */
+  int fd;
+  int64_t size;                 /* bytes; of a file read directly, down to a whole logical block */
+  unsigned logical_block_size;  /* bytes: what offsets and lengths must be multiples of */
+  unsigned physical_block_size; /* bytes */
+  bool direct;                  /* past the page cache */
+  bool block;                   /* a block device, not a file */
+  char path[];                  /* as the script gave it */
+};
+
+/* The device at `index` of the stack, or raises; it may be closed. */
+struct device *device_check(lua_State *L, int index);
+
+/* Takes, or gives back, a share in the device. */
+struct device *device_share(struct device *d);
+void device_release(struct device *d);
+
+#endif

@@ -1,0 +1,109 @@
+# hddlua: plain GNU make.  `make help` lists the targets.
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+PREFIX     = /usr/local
+DESTDIR    =
+CFLAGS     = -O2 -g
+CPPFLAGS   =
+LDFLAGS    =
+PKG_CONFIG = pkg-config
+
+# One folder for each flavour: build, build/asan, build/tsan.
+BUILD    = build
+SANITIZE =
+
+# The project's own flags stand apart, so that `make CFLAGS=-O3` drops none of them.
+PACKAGES    = lua5.4 liburing
+HDD_CFLAGS  = -std=gnu11 -Wall -Wextra -fvisibility=hidden -fPIC -pthread -MMD -MP \
+              $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(SANITIZE)
+CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing)
+HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
+
+MAIN_OBJECT  = $(BUILD)/obj/hddlua.o
+CORE_OBJECTS = $(filter-out $(MAIN_OBJECT),$(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/*.c)))
+OBJECTS      = $(MAIN_OBJECT) $(CORE_OBJECTS)
+
+# Lua code below the top folder, with its folder kept on installing.
+LUA_FILES = $(shell find lua -name '*.lua' | sort)
+
+V =
+Q = $(if $(V),,@)
+say = $(if $(V),@:,@printf '  %-4s %s\n' '$(1)' '$@')
+
+all: $(BUILD)/hdd/core.so $(BUILD)/hddlua  ## build build/hddlua and build/hdd/core.so (the default)
+
+# Undefined symbols of core.so are Lua's, which the interpreter that loads it brings along.
+$(BUILD)/hdd/core.so: $(CORE_OBJECTS)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(CORE_LIBS)
+
+$(BUILD)/hddlua: $(MAIN_OBJECT)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -o $@ $^ $(HDDLUA_LIBS)
+
+$(BUILD)/obj/%.o: core/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(HDD_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+-include $(OBJECTS:.o=.d)
+
+demo: packages-demo  ## measure a real drive of this machine, read-only, in under two minutes
+	@$(MAKE) --no-print-directory all
+	@build-aux/demo $(BUILD)/hddlua
+
+check: packages-check  ## build, lint the Lua code and run all specs
+	@$(MAKE) --no-print-directory all
+	@build-aux/check
+
+spec: all  ## run specs with busted: make spec ARGS="spec/units_spec.lua"
+	$(Q)build-aux/busted $(if $(ARGS),$(ARGS),spec)
+
+sanitize: packages-check  ## specs under ASan+UBSan and TSan, those marked #core under valgrind
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all BUILD=build/asan \
+	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+	@$(MAKE) --no-print-directory all BUILD=build/tsan SANITIZE='-fsanitize=thread'
+	@build-aux/sanitize $(ARGS)
+
+lint: packages-check  ## luacheck, cppcheck, clang-tidy, shellcheck; the C code's format
+	@build-aux/lint
+
+bench: packages-check  ## the table of speed goals, against fio and a minimal reader
+	@$(MAKE) --no-print-directory all
+	@bench/run $(ARGS)
+
+acceptance: packages-check  ## the long runs against a simulated drive; writes docs/acceptance.md
+	@$(MAKE) --no-print-directory all
+	@build-aux/acceptance $(ARGS)
+
+install: all  ## install under PREFIX (/usr/local), below DESTDIR
+	install -D $(BUILD)/hddlua $(DESTDIR)$(PREFIX)/bin/hddlua
+	install -D -m 644 $(BUILD)/hdd/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/core.so
+	@set -e; for file in $(patsubst lua/%,%,$(LUA_FILES)); do \
+	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; done
+	install -d $(DESTDIR)$(PREFIX)/share/hddlua/scripts $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
+	install scripts/*.lua $(DESTDIR)$(PREFIX)/share/hddlua/scripts
+	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
+	install -m 644 README.md CHANGELOG.md LICENSE $(wildcard docs/*) $(DESTDIR)$(PREFIX)/share/doc/hddlua
+
+uninstall:  ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/hddlua
+	rm -rf $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd $(DESTDIR)$(PREFIX)/share/lua/5.4/hdd
+	rm -rf $(DESTDIR)$(PREFIX)/share/hddlua $(DESTDIR)$(PREFIX)/share/doc/hddlua
+
+clean:  ## remove everything that was built
+	rm -rf build
+
+help:  ## print this list
+	@echo 'make TARGET [V=1] [CFLAGS=...] [PREFIX=...]'
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+
+# Installs what is missing, with apt-get, or says what to install.
+packages-demo packages-check: packages-%:
+	@build-aux/packages $*
+
+.PHONY: all demo check spec sanitize lint bench acceptance install uninstall clean help \
+        packages-demo packages-check

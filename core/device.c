@@ -193,16 +193,20 @@ static int device_open(lua_State *L) {
   if (d->fd < 0)
     return refuse(L, errno, path);
   struct stat opened;
-  if (fstat(d->fd, &opened) != 0)
-    return refuse(L, errno, path);
-  if (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino)
-    return hdd_fail_with(L, EAGAIN, "%s: changed while it was being opened: try again", path);
-  int code = measure(d, &opened, given_size);
-  if (code == ENOMEDIUM && S_ISREG(st.st_mode))
-    return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
-                         path, (int)d->logical_block_size);
-  if (code != 0)
+  int code = fstat(d->fd, &opened) != 0 ? errno : 0;
+  if (code == 0 && (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino))
+    code = ESTALE; /* the name was given to something else between stat and open */
+  if (code == 0)
+    code = measure(d, &opened, given_size);
+  if (code != 0) {
+    unsigned logical = d->logical_block_size;
+    *slot = NULL;
+    device_release(d); /* now, not when the collector comes */
+    if (code == ENOMEDIUM && S_ISREG(st.st_mode))
+      return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
+                           path, (int)logical);
     return refuse(L, code, path);
+  }
 
   lua_createtable(L, 0, 10);
   lua_pushvalue(L, 1);

@@ -1,10 +1,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ctrl-C and its kin: what the rest of the core needs to know of them. */
+/* Ctrl-C and its kin (SIGINT, SIGTERM, SIGHUP): what the rest of the core needs to know of them.
+
+   The first signal is remembered, stops all jobs (they look at hdd_interrupts) and wakes whatever
+   waits in interrupt_poll; what was measured so far is handed over, and the next call that would
+   start something raises hdd.interrupted.  A second one, while the first is still pending, restores
+   changed settings and ends the process with 128 + its number.
+
+   hddlua installs the handlers for good; in a stock interpreter they are there only between
+   interrupt_wait_begin and interrupt_wait_end. */
 #ifndef HDD_INTERRUPT_H
 #define HDD_INTERRUPT_H
+
+#include <lua.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The number of interrupts so far.  A job stops when it differs from what it was at its start: one
    relaxed load an I/O, on a cache line that nobody writes. */
 extern _Atomic unsigned hdd_interrupts;
+
+/* The signal that waits to be acted upon (SIGINT, SIGTERM or SIGHUP), 0 when none does. */
+int interrupt_pending(void);
+
+/* From here on (until interrupt_clear) it is as if no signal had come. */
+void interrupt_clear(void);
+
+/* A signal is pending, and for a grace time neither has it been young nor has Lua come back from a
+   wait of ours: the script is not saving what it got, it runs on without knowing. */
+bool interrupt_overdue(void);
+
+/* Lua is given its grace time anew. */
+void interrupt_grace(void);
+
+/* Around each wait of ours on the Lua thread; may be nested.  Nothing between them may raise. */
+void interrupt_wait_begin(void);
+void interrupt_wait_end(void);
+
+/* Wait until one of `n` descriptors has something, until the clock (now_ns) shows `until_ns`
+   (INT64_MAX: for ever), or until a signal of ours has come since the last wait.  `fds` has room for
+   n + 1.  Signals that are not ours neither end nor lengthen the wait.  Returns the number of
+   descriptors that have something, or -errno.  Calls interrupt_wait_begin and _end itself. */
+int interrupt_poll(struct pollfd *fds, unsigned n, int64_t until_ns);
+
+/* Install the handlers for good. */
+void interrupt_install(void);
+
+/* Push hdd.interrupted, the value that is raised: always the same one. */
+void interrupt_push(lua_State *L);
+
+/* Raise it. */
+int interrupt_raise(lua_State *L);
 
 #endif

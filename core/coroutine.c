@@ -19,7 +19,12 @@ static atomic_bool looking;          /* a signal came: what is resumed gets the 
 
 static void hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
-  if (interrupt_pending() == 0 || !atomic_load_explicit(&looking, memory_order_relaxed)) {
+  if (interrupt_pending() == 0) {
+    lua_sethook(L, NULL, 0, 0);
+    atomic_store(&looking, false);
+    if (interrupt_pending() != 0) /* a signal that came just now must not be lost */
+      coroutine_interrupt();
+  } else if (!atomic_load_explicit(&looking, memory_order_relaxed)) {
     lua_sethook(L, NULL, 0, 0);
   } else if (interrupt_overdue()) {
     /* Once for each coroutine: whoever catches it is left in peace, as is all else once the
@@ -185,7 +190,7 @@ void coroutine_track(lua_State *L) {
   atomic_store(&running, L);
   if (!L)
     return;
-  luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 1);
+  luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 0);
   luaL_setfuncs(L, replaced, 0);
   lua_pop(L, 1);
 }

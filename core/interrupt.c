@@ -36,7 +36,7 @@ static _Atomic int64_t signalled_ns; /* when it came */
 static _Atomic int64_t returned_ns;  /* when Lua was last given something to save */
 static int wake_fd = -1;             /* an eventfd: readable once a signal has come */
 static unsigned nested;              /* interrupt_wait_begin without its end */
-static bool permanent;
+static bool permanent;               /* not only around waits */
 static struct sigaction previous[NSIGNALS];
 
 /* Runs on the Lua thread: jobs' threads block all signals. */

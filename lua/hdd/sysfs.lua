@@ -1,8 +1,8 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 --- The identity of a drive, partition, loop device or file, as the kernel tells it in sysfs, procfs
 -- and udev's data base. Pure reading: no command is sent to a drive, and none is woken.
 --
 -- docs/identity.md says where each field comes from.
--- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.sysfs
 local files = require "hdd.sysfs.files"
 local maker = require "hdd.sysfs.maker"
@@ -86,7 +86,7 @@ local function describe_maker(identity, disks, own_name)
   if disk.name ~= own_name then
     identity.identity_of = disk.name
   end
-  for _, name in ipairs {"vendor", "model", "serial", "firmware", "wwn", "rotation_rpm"} do
+  for _, name in ipairs {"vendor", "model", "serial", "firmware", "wwn", "rotation_rate_rpm"} do
     identity[name] = made[name]
   end
   local attached = transport.of(disk, made)
@@ -149,8 +149,9 @@ end
 
 local function describe_block(identity, node)
   local disk = node.disk
-  identity.name, identity.kind, identity.disk = node.name, node.kind, disk.name
+  identity.name, identity.kind = node.name, node.kind
   if node ~= disk then
+    identity.parent = disk.name
     local start = files.integer(node.dir .. "/start")
     identity.partition_number = files.integer(node.dir .. "/partition")
     identity.start_bytes = start and start * 512

@@ -1,8 +1,9 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 --- Reading the small files of sysfs, procfs and udev.
 -- Facts that are missing, empty or unreadable are nil: a file that is not there says nothing.
--- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.sysfs.files
 local lfs = require "lfs"
+local printable = require "hdd.printable"
 
 local M = {}
 
@@ -22,25 +23,12 @@ function M.bytes(path)
   return text
 end
 
--- A byte that must reach neither a terminal nor a JSON text, as `\xNN`.
-local function escape(bytes)
-  return (bytes:gsub(".", function(c) return ("\\x%02X"):format(c:byte()) end))
-end
-
---- What a drive says of itself, fit to be shown: padding (spaces and NULs) is trimmed, control
--- characters and bytes that are no UTF-8 become `\xNN`.
+--- What a drive says of itself, fit to be shown: without padding, and harmless on a terminal.
 -- @tparam ?string text
--- @treturn ?string  valid UTF-8 without control characters; nil when nothing is left
+-- @treturn ?string  one line of valid UTF-8; nil when nothing is left
 -- @usage files.clean("  WD\0\0")  --> "WD"
 function M.clean(text)
-  if not text then
-    return nil
-  end
-  text = text:gsub("%z", " "):match("^%s*(.-)%s*$")
-  if not utf8.len(text) then
-    text = text:gsub("[\x80-\xFF]", escape)
-  end
-  text = text:gsub("\xC2[\x80-\x9F]", escape):gsub("[\0-\x1F\x7F]", escape)
+  text = text and printable.line(printable.trim(text))
   return text ~= "" and text or nil
 end
 
@@ -56,7 +44,7 @@ end
 -- @treturn ?integer
 function M.integer(path)
   local text = M.bytes(path)
-  return text and math.tointeger(tonumber(text:match("^%s*(-?%d+)%s*$")))
+  return text and math.tointeger(tonumber(text:match("^%s*(-?%d+)%s*$")))  -- nil from 2^63 on
 end
 
 --- A file that says 0 or 1.

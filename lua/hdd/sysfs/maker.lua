@@ -1,6 +1,6 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 --- Who made a drive and which one it is: vendor, model, serial number, firmware, World Wide Name and
 -- rotation rate, from what the kernel read when the drive appeared. No command is sent to it.
--- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.sysfs.maker
 local files = require "hdd.sysfs.files"
 
@@ -47,7 +47,7 @@ end
 
 --- The fields of interest of an ATA drive's IDENTIFY DEVICE data.
 -- @tparam string identify  its 512 bytes
--- @treturn table  of model, serial, firmware, wwn, rotation_rpm, and serial_ata (boolean)
+-- @treturn table  of model, serial, firmware, wwn, rotation_rate_rpm, and serial_ata (boolean)
 function M.ata(identify)
   local function word(n) return (string.unpack("<I2", identify, 2 * n + 1)) end
   local function text(first, last)
@@ -59,7 +59,7 @@ function M.ata(identify)
   end
   return {
     serial = text(10, 19), firmware = text(23, 26), model = text(27, 46), wwn = wwn,
-    rotation_rpm = rotation(word(217)), serial_ata = word(76) ~= 0 and word(76) ~= 0xFFFF,
+    rotation_rate_rpm = rotation(word(217)), serial_ata = word(76) ~= 0 and word(76) ~= 0xFFFF,
   }
 end
 
@@ -70,7 +70,7 @@ local function scsi(disk, device)
     vendor = files.text(device .. "/vendor"), model = files.text(device .. "/model"),
     firmware = files.text(device .. "/rev"), serial = files.clean(serial),
     wwn = wwn_of_page(page(device, 0x83)),
-    rotation_rpm = characteristics and #characteristics >= 2
+    rotation_rate_rpm = characteristics and #characteristics >= 2
       and rotation(string.unpack(">I2", characteristics)) or nil,
   }
   if not made.wwn then
@@ -86,7 +86,7 @@ local function scsi(disk, device)
     local ata = M.ata(identify:sub(57, 568))
     if ata.model then
       made.ata, made.serial_ata = true, ata.serial_ata
-      for _, name in ipairs {"model", "serial", "firmware", "wwn", "rotation_rpm"} do
+      for _, name in ipairs {"model", "serial", "firmware", "wwn", "rotation_rate_rpm"} do
         made[name] = ata[name] or made[name]
       end
     end
@@ -108,7 +108,7 @@ local function nvme(disk, device)
   local wwn = files.text(disk.dir .. "/wwid")
   return {
     model = files.text(device .. "/model"), serial = files.text(device .. "/serial"),
-    firmware = files.text(device .. "/firmware_rev"), rotation_rpm = nil,
+    firmware = files.text(device .. "/firmware_rev"), rotation_rate_rpm = nil,
     -- "nvme.…" is made up by the kernel from the fields above when the drive has no name.
     wwn = wwn and not wwn:match("^nvme%.") and wwn or nil,
   }
@@ -129,7 +129,7 @@ end
 --- What a whole disk says of itself.
 -- @tparam table disk   its node (see hdd.sysfs.tree)
 -- @tparam ?string number  "MAJOR:MINOR"
--- @treturn table  of vendor, model, serial, firmware, wwn (strings), rotation_rpm (0: does not
+-- @treturn table  of vendor, model, serial, firmware, wwn (strings), rotation_rate_rpm (0: does not
 --   rotate), ata and serial_ata (booleans); what is unknown is absent
 function M.of(disk, number)
   local device = disk.dir .. "/device"

@@ -1,5 +1,5 @@
---- What is mounted where, and what is swapped to, as this process sees it.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+--- What is mounted where, and what is swapped to, as this process sees it.
 -- @module hdd.sysfs.mountinfo
 local files = require "hdd.sysfs.files"
 

@@ -1,5 +1,5 @@
---- How a drive is attached: transport, speed of its link, and the driver of its controller.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+--- How a drive is attached: transport, speed of its link, and the driver of its controller.
 -- @module hdd.sysfs.transport
 local files = require "hdd.sysfs.files"
 
@@ -46,7 +46,7 @@ end
 -- "6.0 Gbps", "8.0 GT/s PCIe": in millions a second.
 local function mega(text)
   local whole, tenths = text:match("^(%d+)%.?(%d?)")
-  return math.tointeger(whole) * 1000 + (math.tointeger(tenths) or 0) * 100
+  return tonumber(whole) * 1000 + (tonumber(tenths) or 0) * 100
 end
 
 local function link_of_ata(disk)

@@ -1,10 +1,10 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 --- The block devices of the kernel and how they stand on one another: disks, their partitions,
 -- and loop, device-mapper and md devices on top. Relations come from sysfs alone, never from names:
 -- the 1 of nvme0n1 is no partition.
 --
 -- A node is {entry = name in sysfs, name = name in /dev, dir = folder in /sys/devices, kind,
 -- disk = node of the whole disk (itself, unless a partition)}.
--- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.sysfs.tree
 local files = require "hdd.sysfs.files"
 local mountinfo = require "hdd.sysfs.mountinfo"

@@ -1,5 +1,5 @@
---- Who uses a block device: what is mounted from it or swapped to, and the devices that stand on it.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+--- Who uses a block device: what is mounted from it or swapped to, and the devices that stand on it.
 -- @module hdd.sysfs.use
 local files = require "hdd.sysfs.files"
 local mountinfo = require "hdd.sysfs.mountinfo"

@@ -50,6 +50,27 @@ $(BUILD)/obj/%.o: core/%.c Makefile
 
 -include $(OBJECTS:.o=.d)
 
+# The servers and libraries that specs are run against; hddsim brings a Makefile of its own.
+SUPPORT = build/support/faultfs build/support/hddsim build/support/sgreplay.so
+
+support: $(SUPPORT)
+
+build/support/faultfs: spec/support/faultfs.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -pthread `$(PKG_CONFIG) --cflags fuse3` \
+	  -o $@ $< `$(PKG_CONFIG) --libs fuse3`
+
+build/support/hddsim: $(wildcard spec/support/hddsim/*.[ch]) Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(MAKE) -s -C spec/support/hddsim O=$(CURDIR)/$(@D)
+
+build/support/sgreplay.so: spec/fixtures/sgreplay/sgreplay.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl
+
 demo: packages-demo  ## measure a real drive of this machine, read-only, in under two minutes
 	@$(MAKE) --no-print-directory all
 	@build-aux/demo $(BUILD)/hddlua
@@ -105,5 +126,5 @@ help:  ## print this list
 packages-demo packages-check: packages-%:
 	@build-aux/packages $*
 
-.PHONY: all demo check spec sanitize lint bench acceptance install uninstall clean help \
+.PHONY: all support demo check spec sanitize lint bench acceptance install uninstall clean help \
         packages-demo packages-check

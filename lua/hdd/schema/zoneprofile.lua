@@ -5,7 +5,7 @@ local common = require "hdd.schema.common"
 
 local parameters = {
   { "block_size", "integer", "bytes of a read" },
-  { "depth", "integer", "reads in flight" },
+  { "depth", "integer", "reads kept in flight" },
   { "zone_size", "integer", "bytes read in each zone" },
   { "zone_skip", "integer?", "bytes left out between two zones; null when `count` spreads them" },
   { "count", "integer?", "zones spread evenly over the range, in place of `zone_skip`" },
@@ -19,7 +19,8 @@ local zones = { "zones", "list", "one for each zone that was read, ascending", o
   { "offset_bytes", "integer", "where the zone begins" },
   { "length_bytes", "integer", "bytes read in it, each pass" },
   { "elapsed_s", "number?", "first submission to last completion within the zone" },
-  { "bandwidth_bytes_per_s", "number?", "`length_bytes` less what failed, over `elapsed_s`; with several passes that of the median pass" },
+  { "bandwidth_bytes_per_s", "number?",
+    "bytes read over `elapsed_s`; of several passes the median one's, as `elapsed_s` is" },
   { "latency_p50_us", "number?", "median time of a read, all passes" },
   { "latency_p99_us", "number?", "99th percentile" },
   { "latency_max_us", "number?", "the slowest read" },

@@ -16,6 +16,7 @@
 static _Atomic(lua_State *) running; /* NULL when nobody tracks */
 static lua_State *outermost;         /* the main coroutine */
 static atomic_bool looking;          /* a signal came: what is resumed gets the hook, too */
+static unsigned slots;               /* hdd_resume calls that have not returned */
 
 static void hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
@@ -68,11 +69,19 @@ static void leave(lua_State *resumer, bool looked, bool failed) {
     lua_sethook(resumer, hook, LUA_MASKCOUNT, HOOK_COUNT);
 }
 
-int hdd_resume(lua_State *co, lua_State *from, int nargs, int *nresults) {
+static int resume(lua_State *co, lua_State *from, int nargs, int *nresults) {
   bool looked = atomic_load_explicit(&looking, memory_order_relaxed);
   lua_State *resumer = enter(co);
   int status = lua_resume(co, from, nargs, nresults);
   leave(resumer, looked, status != LUA_OK && status != LUA_YIELD);
+  return status;
+}
+
+int hdd_resume(lua_State *co, lua_State *from, int nargs, int *nresults) {
+  int status;
+  slots++;
+  status = resume(co, from, nargs, nresults);
+  slots--;
   return status;
 }
 
@@ -100,7 +109,7 @@ static int resume_with(lua_State *L, lua_State *co, int nargs) {
     return -1;
   }
   lua_xmove(L, co, nargs);
-  status = hdd_resume(co, L, nargs, &nresults);
+  status = resume(co, L, nargs, &nresults);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(co, L, 1);
     return -1;
@@ -177,6 +186,17 @@ static int coroutine_close(lua_State *L) {
   lua_pushboolean(L, 0);
   lua_xmove(co, L, 1);
   return 2;
+}
+
+/* in_slot() -> boolean: is this code called, at whatever remove, from a queue's slot? */
+static int in_slot(lua_State *L) {
+  lua_pushboolean(L, slots > 0);
+  return 1;
+}
+
+void coroutine_register(lua_State *L) {
+  lua_pushcfunction(L, in_slot);
+  lua_setfield(L, -2, "in_slot");
 }
 
 void coroutine_track(lua_State *L) {

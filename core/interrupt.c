@@ -237,6 +237,14 @@ static int clear_interrupt(lua_State *L) {
   return 0;
 }
 
+/* interrupt_grace(): the code that runs next has the grace time to itself. */
+static int grace(lua_State *L) {
+  (void)L;
+  if (interrupt_pending() != 0)
+    interrupt_grace();
+  return 0;
+}
+
 /* interrupt_signals(on): handle signals from now on, also while no call of ours waits; or no longer. */
 static int interrupt_signals(lua_State *L) {
   luaL_checktype(L, 1, LUA_TBOOLEAN);
@@ -255,10 +263,12 @@ void interrupt_register(lua_State *L) {
       {"interrupts", interrupts},
       {"interrupt_pending", pending_signal},
       {"clear_interrupt", clear_interrupt},
+      {"interrupt_grace", grace},
       {"interrupt_signals", interrupt_signals},
       {NULL, NULL},
   };
   luaL_setfuncs(L, functions, 0);
+  coroutine_register(L);
   interrupt_push(L);
   lua_setfield(L, -2, "interrupted");
 }

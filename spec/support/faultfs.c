@@ -43,13 +43,13 @@ enum { RULES = 64, READ_MAX = 1 << 20, DISK = 2, SHORT_NONE = -1, SHORT_HALF = -
 struct rule {
   uint64_t at, length, every, nth, after, times, idle_ms; /* 0: not said, except at */
   uint64_t delay_ms;
-  int error;          /* errno value, 0: none */
-  int64_t shortened;  /* bytes, or one of SHORT_... */
+  int error;         /* errno value, 0: none */
+  int64_t shortened; /* bytes, or one of SHORT_... */
   bool hang;
   uint64_t met, used; /* reads that fitted its place; reads it was applied to */
 };
 
-struct read {         /* one that waits on a thread of its own */
+struct read { /* one that waits on a thread of its own */
   fuse_req_t request;
   uint64_t offset;
   size_t length;
@@ -79,9 +79,9 @@ static uint64_t number(const char *text) {
   char *end;
   uint64_t n = strtoull(text, &end, 0);
   switch (*end) {
-  case 'k': n <<= 10, end++; break;
-  case 'M': n <<= 20, end++; break;
-  case 'G': n <<= 30, end++; break;
+    case 'k': n <<= 10, end++; break;
+    case 'M': n <<= 20, end++; break;
+    case 'G': n <<= 30, end++; break;
   }
   if (end == text || *end != 0)
     fail(text, "is not a number");
@@ -89,10 +89,14 @@ static uint64_t number(const char *text) {
 }
 
 static int error_number(const char *name) {
-  static const struct { const char *name; int code; } known[] = {
-    {"EIO", EIO}, {"ENODATA", ENODATA}, {"ENODEV", ENODEV}, {"ENXIO", ENXIO},
-    {"ETIMEDOUT", ETIMEDOUT}, {"EINVAL", EINVAL}, {"EILSEQ", EILSEQ}, {"EREMOTEIO", EREMOTEIO},
-    {"ENOLINK", ENOLINK}, {"EAGAIN", EAGAIN},
+  static const struct {
+    const char *name;
+    int code;
+  } known[] = {
+      {"EIO", EIO},       {"ENODATA", ENODATA},     {"ENODEV", ENODEV},
+      {"ENXIO", ENXIO},   {"ETIMEDOUT", ETIMEDOUT}, {"EINVAL", EINVAL},
+      {"EILSEQ", EILSEQ}, {"EREMOTEIO", EREMOTEIO}, {"ENOLINK", ENOLINK},
+      {"EAGAIN", EAGAIN},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(name, known[i].name) == 0)
@@ -159,9 +163,10 @@ static void answer(fuse_req_t request, uint64_t offset, size_t length, const str
   char *data = NULL;
   ssize_t got = -r->error;
   if (r->error == 0) {
-    size_t want = r->shortened == SHORT_NONE ? length
-                : r->shortened == SHORT_HALF ? length / 2
-                : (uint64_t)r->shortened < length ? (size_t)r->shortened : length;
+    size_t want = r->shortened == SHORT_NONE        ? length
+                  : r->shortened == SHORT_HALF      ? length / 2
+                  : (uint64_t)r->shortened < length ? (size_t)r->shortened
+                                                    : length;
     data = malloc(length + 1);
     got = data == NULL ? -ENOMEM : pread(backing, data, want, (off_t)offset);
     if (got == -1)
@@ -274,8 +279,12 @@ static void on_init(void *data, struct fuse_conn_info *connection) {
 }
 
 static const struct fuse_lowlevel_ops operations = {
-  .init = on_init, .lookup = on_lookup, .getattr = on_getattr, .open = on_open,
-  .read = on_read, .write = on_write,
+    .init = on_init,
+    .lookup = on_lookup,
+    .getattr = on_getattr,
+    .open = on_open,
+    .read = on_read,
+    .write = on_write,
 };
 
 int main(int argc, char **argv) {
@@ -310,5 +319,5 @@ int main(int argc, char **argv) {
     fail(argv[i + 1], "cannot mount");
   int rc = fuse_session_loop(session); /* the slow ones are on threads of their own */
   fuse_session_unmount(session);
-  _exit(rc == 0 ? 0 : 1);              /* hung reads still sleep: nothing is to be freed under them */
+  _exit(rc == 0 ? 0 : 1); /* hung reads still sleep: nothing is to be freed under them */
 }

@@ -105,7 +105,7 @@ static int measure(struct device *d, const struct stat *st, int64_t given_size) 
   return d->size > 0 ? 0 : ENOMEDIUM;
 }
 
-static const char *kind_of(mode_t mode) {
+static const char *type_of(mode_t mode) {
   switch (mode & S_IFMT) {
     case S_IFBLK: return "block";
     case S_IFREG: return "file";
@@ -169,11 +169,11 @@ static int device_open(lua_State *L) {
   struct stat st;
   if (stat(path, &st) != 0) /* first: opening a FIFO would wait for its writer */
     return refuse(L, errno, path);
-  const char *kind = kind_of(st.st_mode);
+  const char *type = type_of(st.st_mode);
   bool character = S_ISCHR(st.st_mode);
   if (!S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode) && !character)
     return hdd_fail_with(L, S_ISDIR(st.st_mode) ? EISDIR : ENOTBLK,
-                         "%s: is a %s: give a drive, a partition or a file", path, kind);
+                         "%s: is a %s: give a drive, a partition or a file", path, type);
   if (character && given_size == 0)
     return hdd_fail_with(L, ENOTBLK,
                          "%s: is a character device: it has no size of its own, so give one (size)",
@@ -214,8 +214,8 @@ static int device_open(lua_State *L) {
   char real[PATH_MAX];
   lua_pushstring(L, realpath(path, real) ? real : path);
   lua_setfield(L, -2, "real_path");
-  lua_pushstring(L, kind);
-  lua_setfield(L, -2, "kind");
+  lua_pushstring(L, type);
+  lua_setfield(L, -2, "type");
   lua_pushinteger(L, d->size);
   lua_setfield(L, -2, "size");
   lua_pushinteger(L, d->logical_block_size);

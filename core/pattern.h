@@ -11,6 +11,9 @@
 
 enum pattern_kind { PATTERN_SEQUENTIAL, PATTERN_RANDOM, PATTERN_STRIDED, PATTERN_LIST, PATTERN_FUNCTION };
 
+/* Offsets that a Lua function is ahead of its job at most. */
+enum { PATTERN_RING = 8192 };
+
 /* What a function pattern writes when the Lua function returned nil: no more will come. */
 #define PATTERN_NO_MORE UINT64_MAX
 

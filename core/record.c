@@ -89,6 +89,9 @@ int recorder_open_file(struct recorder *r, int fd, const struct record_header *h
 }
 
 void recorder_close(struct recorder *r) {
+  if (r->closed)
+    return;
+  r->closed = true;
   if (r->fd >= 0) {
     atomic_store_explicit(&r->ended, true, memory_order_release);
     recorder_wake(r);

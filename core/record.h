@@ -39,6 +39,7 @@ struct recorder {
   uint64_t waits;       /* times that the job had to wait for room */
   int fd;               /* of the file; -1: Lua reads */
   pthread_t writer;
+  bool closed;          /* the file has been written */
   _Atomic bool ended;   /* no more will come */
   _Atomic int error;    /* errno value of the write that failed: from then on records are discarded */
 };
@@ -49,7 +50,7 @@ int recorder_open(struct recorder *r, int wake);
 /* Records to `fd`, which it takes over and closes, by a thread of its own. */
 int recorder_open_file(struct recorder *r, int fd, const struct record_header *header);
 
-/* Waits until the file has been written and synced. */
+/* Waits until the file has been written and synced.  Harmless the second time. */
 void recorder_close(struct recorder *r);
 
 void recorder_wake(struct recorder *r);

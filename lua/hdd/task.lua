@@ -174,6 +174,12 @@ function M.wait(what)
   }
 end
 
+--- Is there nothing else that could go on meanwhile? Then whoever waits may do so in its own way.
+-- @treturn boolean
+function M.alone()
+  return not current and not ready[1] and not waiting[1] and not next(attended)
+end
+
 --- Raise hdd.interrupted when Ctrl-C (SIGTERM, SIGHUP) is pending or this task was cancelled.
 -- Whatever starts I/O calls it first.
 function M.check()

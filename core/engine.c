@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The hot loop of a job; see engine.h. */
+#define _GNU_SOURCE
+#include "engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <poll.h>
+
+#include "clock.h"
+#include "interrupt.h"
+#include "thread.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+static const int64_t TICK_NS = 100 * 1000000;   /* how late a stop may be noticed in a silence */
+static const int64_t STARVED_NS = 1000000;      /* the same while Lua owes offsets or room */
+static const int64_t DRAIN_NS = 2 * NS_PER_S;   /* a stuck drive neither completes nor cancels */
+enum {
+  AGAIN_MOST = 100,    /* times that one read is tried again at the kernel's asking */
+  SHORTAGES_MOST = 500 /* calls in a row without resources, a few ms each, before giving up */
+};
+
+static void set_phase(struct job *j, enum job_phase phase) {
+  atomic_store_explicit(&j->phase, phase, memory_order_release);
+}
+
+/* Ends the submitting, for the first reason there is.  A job that has come to its natural end waits
+   for its last reads however long they take, until something else ends it. */
+static void stop_for(struct job *j, enum stop_reason reason) {
+  if (j->stopping == STOP_NONE) {
+    j->stopping = reason;
+    set_phase(j, JOB_DRAIN);
+  }
+  if (reason >= STOP_RUNTIME && j->give_up_ns == NEVER) {
+    j->give_up_ns = j->now + DRAIN_NS;
+    if (j->give_up_ns < j->tick_ns)
+      j->tick_ns = j->give_up_ns;
+  }
+}
+
+/* --- submitting ---------------------------------------------------------------------------- */
+
+static void issue(struct job *j, int64_t offset, uint32_t length, bool probe) {
+  unsigned i = j->idle[--j->n_idle];
+  struct slot *s = &j->slots[i];
+  s->offset = offset;
+  s->length = length;
+  s->done = 0;
+  s->again = 0;
+  s->probe = probe;
+  s->busy = true;
+  ring_read(&j->ring, i, 0, length, offset);
+  j->in_flight_bytes += length;
+  counter_add(&j->issued_bytes, length);
+  s->submitted_ns = now_ns(); /* last, right before the kernel gets it */
+  if (j->in_flight++ == 0)
+    atomic_store_explicit(&j->tally.counters.quiet_from, s->submitted_ns, memory_order_relaxed);
+}
+
+/* Bytes that may still be asked for. */
+static uint64_t bytes_left(const struct job *j, uint64_t counted) {
+  uint64_t taken = counted + j->in_flight_bytes;
+  return taken >= j->limits.bytes ? 0 : j->limits.bytes - taken;
+}
+
+/* Is there a limit that forbids one more read?  Then it is reached, unless the ramp still runs. */
+static bool limited(struct job *j) {
+  struct counters *c = &j->tally.counters;
+  enum stop_reason reason;
+  if (unlikely(counter_get(&c->ios) + counter_get(&c->errors) + j->in_flight >= j->limits.ios))
+    reason = STOP_IOS;
+  else if (unlikely(bytes_left(j, counter_get(&c->bytes)) == 0))
+    reason = STOP_BYTES;
+  else
+    return false;
+  if (!j->ramping)
+    stop_for(j, reason);
+  return true;
+}
+
+/* The last read of a job with a limit on bytes ends at it, or at the logical block that holds it. */
+static uint32_t shortened(const struct job *j, uint32_t length, uint64_t left) {
+  if (likely(left >= length))
+    return length;
+  uint32_t block = j->device->logical_block_size;
+  uint64_t whole = (left + block - 1) / block * block;
+  return whole < length ? (uint32_t)whole : length;
+}
+
+static void ask_for_offsets(struct job *j) {
+  j->fed_since_wake = 0;
+  (void)eventfd_write(j->finished_fd, 1);
+}
+
+/* Does Lua owe room for records?  Counted once a drought. */
+static bool starved(struct job *j) {
+  if (j->recorder && !recorder_room(j->recorder, j->in_flight + 1)) {
+    if (!j->pattern_waits)
+      j->recorder->waits++;
+    recorder_wake(j->recorder);
+    return true;
+  }
+  return false;
+}
+
+/* Queues up to `batch` reads and returns how many. */
+static unsigned fill(struct job *j) {
+  unsigned n = 0;
+  bool waited = j->pattern_waits;
+  while (n < j->batch && j->n_idle > 0 && !limited(j)) {
+    int64_t offset;
+    uint32_t length;
+    if (unlikely(starved(j))) {
+      j->pattern_waits = true;
+      break;
+    }
+    if (unlikely(j->failed_in_a_row >= j->probe_at)) {
+      j->probe_at = UINT64_MAX; /* until its answer */
+      if (j->good_offset >= 0) { /* else nothing was ever read: all are failures */
+        issue(j, j->good_offset, j->device->logical_block_size, true);
+        n++;
+        continue;
+      }
+    }
+    enum pattern_answer answer = pattern_next(&j->pattern, &offset, &length);
+    if (likely(answer == PATTERN_GIVES)) {
+      j->pattern_waits = false;
+      if (j->pattern.kind == PATTERN_FUNCTION && ++j->fed_since_wake >= PATTERN_RING / 2)
+        ask_for_offsets(j);
+      issue(j, offset, shortened(j, length, bytes_left(j, counter_get(&j->tally.counters.bytes))),
+            false);
+      n++;
+    } else if (answer == PATTERN_ENDS) {
+      stop_for(j, STOP_PATTERN);
+      break;
+    } else {
+      if (!waited) {
+        j->underruns++;
+        ask_for_offsets(j);
+      }
+      j->pattern_waits = true;
+      break;
+    }
+  }
+  return n;
+}
+
+/* What the kernel did not take starts to wait for the drive only when it is offered again. */
+static void stamp_again(struct job *j) {
+  struct io_uring_sq *sq = &j->ring.uring.sq;
+  int64_t now = now_ns();
+  for (unsigned head = *sq->khead; head != sq->sqe_tail; head++)
+    j->slots[sq->sqes[head & *sq->kring_mask].user_data].submitted_ns = now;
+}
+
+/* An io_uring call failed.  Too few resources (EAGAIN, EBUSY) pass when completions are reaped:
+   tried again, within a bound. */
+static void trouble(struct job *j, int code) {
+  if (code == EINTR || code == ETIME)
+    return;
+  if ((code == EAGAIN || code == EBUSY) && ++j->shortages < SHORTAGES_MOST) {
+    struct timespec pause = timespec_ns(j->shortages > 2 ? STARVED_NS : 0);
+    j->retries++;
+    nanosleep(&pause, NULL);
+    stamp_again(j);
+    j->now = now_ns();
+    return;
+  }
+  j->kernel_error = code;
+  j->kernel_call = "io_uring_enter";
+  stop_for(j, STOP_KERNEL);
+}
+
+/* Hands what is queued to the kernel and, if `wait`, waits for a completion or the next tick. */
+static void enter(struct job *j, bool wait) {
+  struct io_uring *uring = &j->ring.uring;
+  int rc = 0;
+  if (wait && io_uring_cq_ready(uring) == 0) {
+    int64_t until = j->give_up_ns < j->tick_ns ? j->give_up_ns : j->tick_ns;
+    int64_t ns = until - j->now;
+    if (j->pattern_waits && ns > STARVED_NS)
+      ns = STARVED_NS;
+    struct timespec t = timespec_ns(ns > 0 ? ns : 1);
+    struct __kernel_timespec timeout = {.tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec};
+    struct io_uring_cqe *cqe;
+    rc = io_uring_submit_and_wait_timeout(uring, &cqe, 1, &timeout, NULL);
+  } else if (io_uring_sq_ready(uring) > 0) {
+    rc = io_uring_submit(uring);
+  }
+  if (unlikely(rc < 0))
+    trouble(j, -rc);
+  else
+    j->shortages = 0;
+}
+
+/* --- completions --------------------------------------------------------------------------- */
+
+/* These say that the drive is gone, not that a sector is bad.  0 stands for the end of a device in
+   whose middle we are: a drive that was unplugged answers so for ever. */
+static bool says_gone(int code) {
+  return code == 0 || code == ENODEV || code == ENXIO || code == ENOMEDIUM || code == ESHUTDOWN ||
+         code == ENOTCONN || code == EBADF;
+}
+
+static void lost(struct job *j, int64_t offset) {
+  uint64_t counted = counter_get(&j->tally.counters.errors);
+  j->lost_offset = j->failed_in_a_row > 0 ? j->first_failed_offset : offset;
+  tally_take_back(&j->tally, j->failed_in_a_row < counted ? j->failed_in_a_row : counted);
+  stop_for(j, STOP_LOST);
+}
+
+static void release(struct job *j, unsigned i) {
+  struct slot *s = &j->slots[i];
+  s->busy = false;
+  j->in_flight--;
+  j->in_flight_bytes -= s->length;
+  j->idle[j->n_idle++] = i;
+}
+
+static void record(struct job *j, const struct slot *s, int64_t ns, int code) {
+  if (j->recorder)
+    recorder_add(j->recorder, s->offset, j->now - j->tally.from_ns, ns, code);
+}
+
+static void failed(struct job *j, const struct slot *s, int64_t ns, int code) {
+  if (j->stopping == STOP_LOST)
+    return;
+  if (says_gone(code)) {
+    lost(j, s->offset);
+    return;
+  }
+  if (j->failed_in_a_row++ == 0)
+    j->first_failed_offset = s->offset;
+  if (j->ramping)
+    return;
+  record(j, s, ns, code);
+  tally_failure(&j->tally, j->now, s->offset, s->length, code, ns);
+  if (counter_get(&j->tally.counters.errors) >= j->limits.errors)
+    stop_for(j, STOP_ERRORS);
+}
+
+static void probed(struct job *j, int result) {
+  if (result > 0)
+    j->probe_at = 2 * j->failed_in_a_row + 16; /* bad sectors, then: ask again when twice as many */
+  else if (j->stopping != STOP_LOST)
+    lost(j, j->first_failed_offset);
+}
+
+/* Not a read in full.  Returns true if what is missing was queued anew. */
+static bool continued(struct job *j, unsigned i, int result) {
+  struct slot *s = &j->slots[i];
+  if (result > 0) { /* came short: the rest is asked for, if it can be */
+    s->done += (uint32_t)result;
+    j->tally.short_reads++;
+    if (s->done % j->device->logical_block_size != 0)
+      return false;
+  } else if (result != -EAGAIN && result != -EINTR) {
+    return false;
+  } else {
+    j->retries++;
+  }
+  if (++s->again > AGAIN_MOST)
+    return false;
+  ring_read(&j->ring, i, s->done, s->length - s->done, s->offset + s->done);
+  return true;
+}
+
+/* The errno value of a read that did not get all: EIO for one that stays short. */
+static int code_of(const struct slot *s, int result) {
+  if (result < 0)
+    return -result;
+  return result == 0 && s->done == 0 ? 0 : EIO;
+}
+
+static void completed(struct job *j, unsigned i, int result) {
+  struct slot *s = &j->slots[i];
+  int64_t ns = j->now - s->submitted_ns;
+  bool whole = result == (int)(s->length - s->done);
+  if (unlikely(!whole) && !s->probe && continued(j, i, result))
+    return;
+  release(j, i);
+  if (unlikely(s->probe)) {
+    probed(j, result);
+  } else if (unlikely(!whole)) {
+    failed(j, s, ns, code_of(s, result));
+  } else {
+    j->good_offset = s->offset;
+    if (unlikely(j->failed_in_a_row > 0)) {
+      j->failed_in_a_row = 0;
+      j->probe_at = 16 + j->wish.depth;
+    }
+    if (likely(!j->ramping)) {
+      tally_success(&j->tally, j->now, s->offset, s->length, ns);
+      if (j->recorder)
+        record(j, s, ns, 0);
+    }
+  }
+}
+
+/* The ramp ends with the first completion after its time: from that instant on things count, so that
+   n completions later n intervals between completions have passed. */
+static void end_ramp(struct job *j) {
+  j->ramping = false;
+  tally_begin(&j->tally, j->now);
+  if (j->limits.runtime_ns != NEVER)
+    j->deadline_ns = j->now + j->limits.runtime_ns;
+  if (j->stopping == STOP_NONE)
+    set_phase(j, JOB_RUN);
+}
+
+/* Accounts for what is there.  One clock reading a batch: a latency ends at the reap, and what comes
+   during it waits for the next. */
+static void reap(struct job *j) {
+  struct io_uring *uring = &j->ring.uring;
+  unsigned n = io_uring_cq_ready(uring);
+  j->now = now_ns();
+  if (unlikely(n == 0))
+    return;
+  int64_t quiet_from = atomic_load_explicit(&j->tally.counters.quiet_from, memory_order_relaxed);
+  if (unlikely(j->now - quiet_from > j->tally.stall_ns) && !j->ramping)
+    tally_stall(&j->tally, quiet_from, j->now - quiet_from,
+                atomic_load_explicit(&j->oldest_offset, memory_order_relaxed));
+  atomic_store_explicit(&j->tally.counters.quiet_from, j->now, memory_order_relaxed);
+  struct io_uring_cq *cq = &uring->cq;
+  unsigned head = *cq->khead, mask = *cq->kring_mask;
+  for (unsigned k = 0; k < n; k++) {
+    const struct io_uring_cqe *cqe = &cq->cqes[(head + k) & mask];
+    completed(j, (unsigned)cqe->user_data, cqe->res);
+  }
+  io_uring_cq_advance(uring, n);
+  if (unlikely(j->ramping) && j->now >= j->tally.from_ns + j->limits.ramp_ns)
+    end_ramp(j);
+}
+
+/* --- clocks and flags ---------------------------------------------------------------------- */
+
+static void send_snapshot(struct job *j) {
+  struct snapshot *s = j->spare;
+  const struct series *from = &j->tally.series;
+  if (!s) {
+    s = calloc(1, sizeof *s);
+    if (!s || series_open(&s->series, from->capacity, from->length_ns) != 0) {
+      free(s);
+      return; /* no memory for a look: the job goes on */
+    }
+  }
+  series_advance(&j->tally.series, j->now);
+  struct interval *intervals = s->series.intervals;
+  memcpy(intervals, from->intervals, from->used * sizeof *intervals);
+  s->series = *from;
+  s->series.intervals = intervals;
+  s->latency = j->tally.latency;
+  s->at_ns = j->now;
+  j->spare = atomic_exchange_explicit(&j->mail, s, memory_order_acq_rel);
+}
+
+static bool precise(struct job *j) {
+  double mean, half_width;
+  return j->limits.precision > 0 && !j->ramping &&
+         j->now - j->tally.from_ns >= j->limits.runtime_min_ns &&
+         series_confidence(&j->tally.series, j->now, &mean, &half_width) && mean > 0 &&
+         half_width <= j->limits.precision * mean;
+}
+
+static void note_oldest(struct job *j) {
+  const struct slot *oldest = NULL;
+  for (unsigned i = 0; i < j->wish.depth; i++)
+    if (j->slots[i].busy && (!oldest || j->slots[i].submitted_ns < oldest->submitted_ns))
+      oldest = &j->slots[i];
+  if (oldest)
+    atomic_store_explicit(&j->oldest_offset, oldest->offset, memory_order_relaxed);
+}
+
+/* At least every TICK_NS, and whenever a deadline has come. */
+static void tick(struct job *j) {
+  int64_t quiet_from = atomic_load_explicit(&j->tally.counters.quiet_from, memory_order_relaxed);
+  if (j->now - quiet_from >= TICK_NS)
+    note_oldest(j);
+  if (atomic_load_explicit(&j->device->closed, memory_order_relaxed))
+    stop_for(j, STOP_CLOSED);
+  if (atomic_load_explicit(&hdd_interrupts, memory_order_relaxed) != j->interrupts_at_start)
+    stop_for(j, STOP_INTERRUPT);
+  if (j->now >= j->deadline_ns)
+    stop_for(j, STOP_RUNTIME);
+  if (precise(j))
+    stop_for(j, STOP_PRECISION);
+  if (atomic_exchange_explicit(&j->snapshot_wanted, false, memory_order_acquire))
+    send_snapshot(j);
+  j->tick_ns = j->now + TICK_NS;
+  if (j->deadline_ns > j->now && j->deadline_ns < j->tick_ns)
+    j->tick_ns = j->deadline_ns;
+}
+
+/* Nothing in flight and nothing to submit: Lua owes something. */
+static void sleep_until_kicked(struct job *j) {
+  eventfd_t n;
+  struct pollfd p = {.fd = j->kick_fd, .events = POLLIN};
+  atomic_store(&j->asleep, true); /* sequentially consistent: Lua looks at it after writing */
+  bool room = !j->recorder || recorder_room(j->recorder, 1);
+  bool offsets = j->pattern.kind != PATTERN_FUNCTION || feed_waiting(&j->pattern.offsets, 1) > 0;
+  if (!(room && offsets))
+    poll(&p, 1, 10);
+  atomic_store(&j->asleep, false);
+  (void)eventfd_read(j->kick_fd, &n);
+  j->now = now_ns();
+}
+
+/* --- the thread ---------------------------------------------------------------------------- */
+
+static void begin(struct job *j) {
+  int64_t start = now_ns();
+  j->now = j->tick_ns = start;
+  j->ramping = j->limits.ramp_ns > 0;
+  j->deadline_ns = j->give_up_ns = NEVER;
+  if (j->limits.runtime_ns != NEVER)
+    j->deadline_ns = start + j->limits.ramp_ns + j->limits.runtime_ns;
+  j->probe_at = 16 + j->wish.depth;
+  j->good_offset = j->lost_offset = -1;
+  tally_begin(&j->tally, start);
+  atomic_store_explicit(&j->oldest_offset, -1, memory_order_relaxed);
+  atomic_store_explicit(&j->started_ns, start, memory_order_relaxed);
+  set_phase(j, j->ramping ? JOB_RAMP : JOB_RUN);
+}
+
+static void run(struct job *j) {
+  for (;;) {
+    unsigned queued = j->stopping == STOP_NONE ? fill(j) : 0;
+    if (j->in_flight > 0) {
+      enter(j, queued == 0 || j->n_idle == 0);
+      reap(j);
+    } else if (j->stopping != STOP_NONE) {
+      return;
+    } else {
+      sleep_until_kicked(j);
+    }
+    if (unlikely(atomic_load_explicit(&j->stop, memory_order_relaxed)))
+      stop_for(j, STOP_REQUEST);
+    if (unlikely(j->now >= j->tick_ns))
+      tick(j);
+    if (unlikely(j->now >= j->give_up_ns))
+      return;
+  }
+}
+
+/* Reads that the kernel never took are not in flight: their buffers are ours. */
+static void forget_unsubmitted(struct job *j) {
+  struct io_uring_sq *sq = &j->ring.uring.sq;
+  for (unsigned head = *sq->khead; head != sq->sqe_tail; head++)
+    release(j, (unsigned)sq->sqes[head & *sq->kring_mask].user_data);
+}
+
+static void note_abandoned(struct job *j) {
+  j->cut_off = true;
+  j->in_flight_at_end = j->in_flight;
+  j->abandoned = malloc(j->in_flight * sizeof *j->abandoned);
+  if (!j->abandoned)
+    return;
+  for (unsigned i = 0; i < j->wish.depth; i++)
+    if (j->slots[i].busy)
+      j->abandoned[j->n_abandoned++] = j->slots[i].offset;
+}
+
+/* Until its last completion the kernel may write to a buffer: ring, buffers and descriptor stay. */
+static void linger(struct job *j) {
+  struct io_uring_cqe *cqe;
+  while (j->in_flight > 0) {
+    if (io_uring_wait_cqe(&j->ring.uring, &cqe) != 0)
+      continue;
+    io_uring_cqe_seen(&j->ring.uring, cqe);
+    j->in_flight--;
+  }
+}
+
+static int64_t timeval_ns(struct timeval t) {
+  return (int64_t)t.tv_sec * NS_PER_S + (int64_t)t.tv_usec * 1000;
+}
+
+static void *job_thread(void *argument) {
+  struct job *j = argument;
+  struct rusage before, after;
+  j->kernel_error = ring_open(&j->ring, &j->wish, &j->kernel_call);
+  if (j->kernel_error != 0) {
+    sem_post(&j->ready);
+    return NULL;
+  }
+  getrusage(RUSAGE_SELF, &before);
+  begin(j);
+  sem_post(&j->ready);
+  run(j);
+  getrusage(RUSAGE_SELF, &after);
+  j->cpu_user_ns = timeval_ns(after.ru_utime) - timeval_ns(before.ru_utime);
+  j->cpu_system_ns = timeval_ns(after.ru_stime) - timeval_ns(before.ru_stime);
+  forget_unsubmitted(j);
+  bool stuck = j->in_flight > 0;
+  if (stuck)
+    note_abandoned(j);
+  else
+    ring_close(&j->ring);
+  if (j->recorder && j->recorder->fd >= 0)
+    recorder_close(j->recorder);
+  set_phase(j, JOB_FINISHED);
+  (void)eventfd_write(j->finished_fd, 1);
+  if (stuck) {
+    linger(j);
+    ring_close(&j->ring);
+  }
+  job_release(j);
+  return NULL;
+}
+
+int job_launch(struct job *j, const char **call) {
+  *call = "memory for the reads in flight";
+  j->slots = calloc(j->wish.depth, sizeof *j->slots);
+  j->idle = malloc(j->wish.depth * sizeof *j->idle);
+  if (!j->slots || !j->idle)
+    return ENOMEM;
+  for (unsigned i = 0; i < j->wish.depth; i++)
+    j->idle[j->n_idle++] = j->wish.depth - 1 - i;
+  sem_init(&j->ready, 0, 0);
+  atomic_fetch_add(&j->references, 1); /* the thread's */
+  *call = "pthread_create";
+  int code = thread_create(&j->thread, job_thread, j);
+  if (code != 0) {
+    atomic_fetch_sub(&j->references, 1);
+    return code;
+  }
+  j->joined = false;
+  while (sem_wait(&j->ready) != 0)
+    ; /* EINTR: the signal is looked at when the job runs */
+  if (j->kernel_error != 0) {
+    pthread_join(j->thread, NULL);
+    j->joined = true;
+    *call = j->kernel_call;
+    atomic_fetch_sub(&j->references, 1);
+  }
+  return j->kernel_error;
+}
+
+static void free_snapshot(struct snapshot *s) {
+  if (s)
+    series_close(&s->series);
+  free(s);
+}
+
+void job_release(struct job *j) {
+  if (atomic_fetch_sub_explicit(&j->references, 1, memory_order_acq_rel) > 1)
+    return;
+  if (j->finished_fd >= 0)
+    close(j->finished_fd);
+  if (j->kick_fd >= 0)
+    close(j->kick_fd);
+  if (j->recorder)
+    recorder_close(j->recorder);
+  free(j->recorder);
+  free_snapshot(j->spare);
+  free_snapshot(atomic_load(&j->mail));
+  pattern_close(&j->pattern);
+  tally_close(&j->tally);
+  free(j->slots);
+  free(j->idle);
+  free(j->abandoned);
+  device_release(j->device);
+  free(j);
+}

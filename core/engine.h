@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A job's thread: it keeps `depth` reads in flight, stamps each right before it is submitted and as
+   soon as its completion is there, and counts.  It touches no Lua state, so that neither a garbage
+   collection nor a document being saved nor a blocked terminal can colour a latency. */
+#ifndef HDD_ENGINE_H
+#define HDD_ENGINE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device.h"
+#include "pattern.h"
+#include "record.h"
+#include "ring.h"
+#include "tally.h"
+
+enum stop_reason {
+  STOP_NONE,
+  STOP_IOS,
+  STOP_BYTES,
+  STOP_PATTERN,
+  STOP_RUNTIME, /* from here on: what is in flight is waited for DRAIN_NS at most */
+  STOP_ERRORS,
+  STOP_PRECISION,
+  STOP_REQUEST,
+  STOP_INTERRUPT,
+  STOP_CLOSED,
+  STOP_LOST,
+  STOP_KERNEL /* io_uring itself failed */
+};
+
+enum job_phase { JOB_STARTING, JOB_RAMP, JOB_RUN, JOB_DRAIN, JOB_FINISHED };
+
+#define NEVER INT64_MAX
+
+struct job_limits {
+  int64_t ramp_ns, runtime_ns, runtime_min_ns; /* runtime: NEVER if there is no limit */
+  uint64_t ios, bytes, errors;                 /* UINT64_MAX: no limit */
+  double precision;                            /* relative half width of the interval; 0: off */
+};
+
+struct slot {
+  int64_t submitted_ns, offset;
+  uint32_t length, done; /* asked for; read so far by parts that came short */
+  uint16_t again;        /* times that the kernel asked to try again */
+  bool probe;            /* a read of a place that was good, to see whether the drive is there */
+  bool busy;
+};
+
+struct snapshot {
+  struct histogram latency;
+  struct series series; /* owns its intervals */
+  int64_t at_ns;
+};
+
+struct job {
+  _Atomic int references; /* its Lua object and its thread */
+  /* set before the thread starts */
+  struct device *device;
+  struct job_limits limits;
+  struct ring_wish wish;
+  unsigned batch; /* reads handed to the kernel in one call */
+  unsigned interrupts_at_start;
+  struct recorder *recorder; /* owned; or NULL */
+  int finished_fd;           /* owned eventfd: finished, or wants Lua to fill or empty a queue */
+  int kick_fd;               /* owned eventfd: Lua has filled or emptied one */
+  sem_t ready;               /* posted when the ring stands, or could not be opened */
+  pthread_t thread;
+  bool joined;               /* Lua side: the thread has been joined or detached */
+
+  /* shared */
+  alignas(64) _Atomic bool stop;
+  _Atomic bool snapshot_wanted;
+  _Atomic bool asleep; /* the thread waits for kick_fd */
+  _Atomic(struct snapshot *) mail;
+  alignas(64) _Atomic int phase; /* enum job_phase; JOB_FINISHED publishes all that follows */
+  _Atomic int64_t started_ns;
+  _Atomic int64_t oldest_offset;  /* of what has been waited for longest, renewed in each silence */
+  _Atomic uint64_t issued_bytes;  /* ramp and all: what the drive was made to read by us */
+
+  /* the thread's own until it has finished */
+  alignas(64) struct ring ring;
+  struct slot *slots;
+  unsigned *idle, n_idle, in_flight;
+  uint64_t in_flight_bytes;
+  struct pattern pattern;
+  bool ramping, pattern_waits;         /* waits: Lua owes offsets, or room for records */
+  unsigned fed_since_wake;             /* offsets taken since Lua was asked for more */
+  int64_t now;                         /* the latest stamp */
+  int64_t tick_ns;                     /* when to look at clocks and flags again */
+  int64_t deadline_ns, give_up_ns;     /* of submitting; of waiting for the rest */
+  enum stop_reason stopping;
+  struct snapshot *spare;
+  uint64_t failed_in_a_row, probe_at;  /* to tell a lost drive from bad sectors */
+  int64_t first_failed_offset, good_offset, lost_offset;
+  unsigned shortages; /* calls in a row that the kernel had no resources for */
+  uint64_t underruns, retries;
+  int kernel_error;
+  const char *kernel_call;
+  int64_t cpu_user_ns, cpu_system_ns; /* of the process, from start to finish */
+  bool cut_off;                       /* reads were given up: in_flight_at_end of them */
+  unsigned in_flight_at_end, n_abandoned;
+  int64_t *abandoned; /* their offsets */
+  struct tally tally;
+};
+
+/* Starts the thread of a job whose upper part is filled in, and waits until its ring stands.  Returns
+   0, or an errno value and the call that failed. */
+int job_launch(struct job *j, const char **call);
+
+/* Gives a share back; the last one frees. */
+void job_release(struct job *j);
+
+static inline bool job_finished(struct job *j) {
+  return atomic_load_explicit(&j->phase, memory_order_acquire) == JOB_FINISHED;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Options of a job; see parameters.h. */
+#include "parameters.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+
+enum { DEPTH_MOST = 4096, BLOCK_MOST = 1 << 30, INTERVALS_MOST = 1 << 20, KEPT_MOST = 1 << 20 };
+
+static const char *const known[] = {
+    "pattern",     "block_size",   "depth",       "offset",    "length",    "zone_size", "zone_skip",
+    "loop",        "seed",         "ramp",        "runtime",   "runtime_min", "precision", "ios",
+    "bytes",       "max_errors",   "interval",    "intervals", "slowest",   "max_failures", "stall",
+    "taskrun",     "batch",        "registered",  "records",   "histogram", NULL};
+
+void parameters_known(lua_State *L, int index, const char *const names[]) {
+  lua_pushnil(L);
+  while (lua_next(L, index)) {
+    lua_pop(L, 1);
+    const char *const *k = names;
+    if (lua_type(L, -1) == LUA_TSTRING)
+      while (*k && strcmp(*k, lua_tostring(L, -1)) != 0)
+        k++;
+    if (lua_type(L, -1) == LUA_TSTRING && *k)
+      continue;
+    luaL_Buffer b;
+    const char *name = luaL_tolstring(L, -1, NULL);
+    luaL_buffinit(L, &b);
+    for (k = names; *k; k++) {
+      luaL_addstring(&b, k == names ? "" : ", ");
+      luaL_addstring(&b, *k);
+    }
+    luaL_pushresult(&b);
+    luaL_error(L, "unknown option '%s' (there are: %s)", name, lua_tostring(L, -1));
+  }
+}
+
+int64_t parameters_integer(lua_State *L, int index, const char *key, int64_t fallback, int64_t low,
+                           int64_t high) {
+  int whole;
+  if (lua_getfield(L, index, key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    return fallback;
+  }
+  lua_Integer value = lua_tointegerx(L, -1, &whole);
+  if (!whole || value < low || value > high)
+    luaL_error(L, "option '%s': %s: must be a whole number from %I to %I", key,
+               luaL_tolstring(L, -1, NULL), (LUAI_UACINT)low, (LUAI_UACINT)high);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* Seconds as nanoseconds.  math.huge is NEVER where `endless` allows it. */
+static int64_t seconds(lua_State *L, int index, const char *key, int64_t fallback, bool positive,
+                       bool endless) {
+  int number;
+  if (lua_getfield(L, index, key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    return fallback;
+  }
+  double value = lua_tonumberx(L, -1, &number);
+  bool endlessly = number && endless && isinf(value) && value > 0;
+  if (!endlessly && (!number || !(value >= 0) || (positive && value <= 0) || value > 1e9))
+    luaL_error(L, "option '%s': %s: must be a number of seconds %s, at most 1e9%s", key,
+               luaL_tolstring(L, -1, NULL), positive ? "above 0" : "from 0 on",
+               endless ? ", or math.huge" : "");
+  lua_pop(L, 1);
+  return endlessly ? NEVER : (int64_t)(value * (double)NS_PER_S);
+}
+
+static bool boolean(lua_State *L, int index, const char *key, bool fallback) {
+  int type = lua_getfield(L, index, key);
+  bool value = type == LUA_TNIL ? fallback : lua_toboolean(L, -1);
+  if (type != LUA_TNIL && type != LUA_TBOOLEAN)
+    luaL_error(L, "option '%s': %s: must be true or false", key, luaL_tolstring(L, -1, NULL));
+  lua_pop(L, 1);
+  return value;
+}
+
+static void aligned(lua_State *L, const char *key, int64_t value, const struct device *d) {
+  if (value % d->logical_block_size != 0)
+    luaL_error(L, "option '%s': %I: must be a multiple of the logical block size of %s, %d bytes",
+               key, (LUAI_UACINT)value, d->path, (int)d->logical_block_size);
+}
+
+uint32_t parameters_block_size(lua_State *L, int index, const struct device *d) {
+  int64_t fallback = d->logical_block_size > 4096 ? d->logical_block_size : 4096;
+  int64_t size = parameters_integer(L, index, "block_size", fallback, 1, BLOCK_MOST);
+  aligned(L, "block_size", size, d);
+  return (uint32_t)size;
+}
+
+static void read_range(lua_State *L, int index, const struct device *d, struct pattern *p) {
+  p->start = parameters_integer(L, index, "offset", 0, 0, d->size - 1);
+  aligned(L, "offset", p->start, d);
+  int64_t most = d->size - p->start;
+  int64_t length = parameters_integer(L, index, "length", most, 1, most);
+  aligned(L, "length", length, d);
+  p->end = p->start + length;
+}
+
+static void read_pattern(lua_State *L, int index, const struct device *d, struct pattern *p) {
+  static const char *const names[] = {"sequential", "random", "strided", NULL};
+  p->block = parameters_block_size(L, index, d);
+  p->loop = boolean(L, index, "loop", false);
+  read_range(L, index, d, p);
+  p->next = p->start;
+  p->random_state = (uint64_t)parameters_integer(L, index, "seed", 1, INT64_MIN, INT64_MAX);
+  int type = lua_getfield(L, index, "pattern");
+  if (type == LUA_TFUNCTION) {
+    p->kind = PATTERN_FUNCTION;
+  } else if (type == LUA_TTABLE) {
+    p->kind = PATTERN_LIST;
+    if (lua_rawlen(L, -1) == 0)
+      luaL_error(L, "option 'pattern': the list of offsets is empty");
+  } else {
+    const char *name = type == LUA_TNIL ? "sequential" : lua_tostring(L, -1);
+    int i = 0;
+    while (names[i] && (!name || strcmp(names[i], name) != 0))
+      i++;
+    if (!names[i])
+      luaL_error(L, "option 'pattern': %s: must be \"sequential\", \"random\", \"strided\", a list "
+                 "of offsets or a function", luaL_tolstring(L, -1, NULL));
+    p->kind = (enum pattern_kind[]){PATTERN_SEQUENTIAL, PATTERN_RANDOM, PATTERN_STRIDED}[i];
+  }
+  lua_pop(L, 1);
+  if (p->kind == PATTERN_RANDOM) {
+    p->blocks = (uint64_t)(p->end - p->start) / p->block;
+    if (p->blocks == 0)
+      luaL_error(L, "option 'block_size': %d: must not exceed the range, %I bytes", (int)p->block,
+                 (LUAI_UACINT)(p->end - p->start));
+  } else if (p->kind == PATTERN_STRIDED) {
+    p->zone = parameters_integer(L, index, "zone_size", 256 << 20, 1, INT64_MAX);
+    p->skip = parameters_integer(L, index, "zone_skip", INT64_C(2) << 30, 0, INT64_MAX);
+    aligned(L, "zone_size", p->zone, d);
+    aligned(L, "zone_skip", p->skip, d);
+    p->zone_end = p->zone < p->end - p->start ? p->start + p->zone : p->end;
+  }
+}
+
+static void read_limits(lua_State *L, int index, const struct pattern *p, struct job_limits *l) {
+  l->ramp_ns = seconds(L, index, "ramp", 0, false, false);
+  l->runtime_ns = seconds(L, index, "runtime", -1, true, true);
+  l->ios = (uint64_t)parameters_integer(L, index, "ios", 0, 1, INT64_MAX);
+  l->bytes = (uint64_t)parameters_integer(L, index, "bytes", 0, 1, INT64_MAX);
+  l->errors = (uint64_t)parameters_integer(L, index, "max_errors", INT64_MAX, 1, INT64_MAX);
+  bool endless = p->kind == PATTERN_RANDOM || (p->loop && p->kind != PATTERN_FUNCTION);
+  bool bounded = l->runtime_ns >= 0 || l->ios > 0 || l->bytes > 0;
+  if (endless && !bounded)
+    luaL_error(L, "this pattern never ends: give runtime, ios or bytes (runtime = math.huge until "
+               "it is stopped)");
+  if (lua_getfield(L, index, "precision") != LUA_TNIL) {
+    int number;
+    l->precision = lua_tonumberx(L, -1, &number);
+    if (!number || !(l->precision > 0 && l->precision < 1))
+      luaL_error(L, "option 'precision': %s: must lie between 0 and 1 (0.02 is ±2 %%)",
+                 luaL_tolstring(L, -1, NULL));
+    if (!bounded)
+      luaL_error(L, "option 'precision' needs runtime, the longest that it may take");
+  }
+  lua_pop(L, 1);
+  l->runtime_min_ns = seconds(L, index, "runtime_min", 2 * NS_PER_S, false, false);
+  if (l->runtime_ns < 0)
+    l->runtime_ns = NEVER;
+  if (l->ios == 0)
+    l->ios = UINT64_MAX;
+  if (l->bytes == 0)
+    l->bytes = UINT64_MAX;
+}
+
+static bool wants_defer(lua_State *L, int index) {
+  int type = lua_getfield(L, index, "taskrun");
+  const char *name = type == LUA_TNIL ? "coop" : lua_tostring(L, -1);
+  if (!name || (strcmp(name, "coop") != 0 && strcmp(name, "defer") != 0))
+    luaL_error(L, "option 'taskrun': %s: must be \"coop\" or \"defer\"", luaL_tolstring(L, -1, NULL));
+  bool defer = strcmp(name, "defer") == 0;
+  lua_pop(L, 1);
+  return defer;
+}
+
+void parameters_read(lua_State *L, int index, const struct device *d, struct parameters *p) {
+  luaL_checktype(L, index, LUA_TTABLE);
+  parameters_known(L, index, known);
+  *p = (struct parameters){0};
+  read_pattern(L, index, d, &p->pattern);
+  read_limits(L, index, &p->pattern, &p->limits);
+  p->wish = (struct ring_wish){
+      .fd = d->fd,
+      .depth = (unsigned)parameters_integer(L, index, "depth", 1, 1, DEPTH_MOST),
+      .block_size = p->pattern.block,
+      .defer = wants_defer(L, index),
+      .registered = boolean(L, index, "registered", true),
+  };
+  p->batch = (unsigned)parameters_integer(L, index, "batch", 1, 1, p->wish.depth);
+  p->tally = (struct tally_wish){
+      .max_failures = (unsigned)parameters_integer(L, index, "max_failures", 256, 0, KEPT_MOST),
+      .slowest = (unsigned)parameters_integer(L, index, "slowest", 16, 0, KEPT_MOST),
+      .intervals = (unsigned)parameters_integer(L, index, "intervals", 1024, 2, INTERVALS_MOST) & ~1u,
+      .interval_ns = seconds(L, index, "interval", NS_PER_S / 10, true, false),
+      .stall_ns = seconds(L, index, "stall", 2 * NS_PER_S, true, false),
+  };
+  if (p->tally.interval_ns < 1000000)
+    luaL_error(L, "option 'interval': must be at least 0.001 s");
+}
+
+int64_t parameters_offset(lua_State *L, int index, const struct device *d, const struct pattern *p,
+                          lua_Integer i) {
+  int whole;
+  lua_Integer offset = lua_tointegerx(L, index, &whole);
+  if (__builtin_expect(!whole || offset < p->start || offset >= p->end ||
+                       offset % d->logical_block_size != 0, 0))
+    luaL_error(L, "pattern: offset %I is %s: must be a multiple of %d bytes from %I on and below %I",
+               (LUAI_UACINT)i, luaL_tolstring(L, index, NULL), (int)d->logical_block_size,
+               (LUAI_UACINT)p->start, (LUAI_UACINT)p->end);
+  return offset;
+}
+
+int parameters_open_pattern(lua_State *L, int index, const struct device *d, struct pattern *p) {
+  if (p->kind == PATTERN_FUNCTION)
+    return feed_open(&p->offsets, PATTERN_RING);
+  if (p->kind != PATTERN_LIST)
+    return 0;
+  lua_getfield(L, index, "pattern");
+  lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
+  for (lua_Integer i = 1; i <= n; i++) { /* all of them first: raising must not leak the list */
+    lua_rawgeti(L, -1, i); /* raw, here and below: no metamethod that answers otherwise */
+    parameters_offset(L, -1, d, p, i);
+    lua_pop(L, 1);
+  }
+  p->list = malloc((size_t)n * sizeof *p->list);
+  if (!p->list)
+    return ENOMEM;
+  for (lua_Integer i = 1; i <= n; i++) {
+    lua_rawgeti(L, -1, i);
+    p->list[i - 1] = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  p->list_length = (uint64_t)n;
+  lua_pop(L, 1);
+  return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The options of a job, from the Lua table that describes it: checked, defaults filled in.  Misuse
+   raises and names the option, its value and the allowed ones. */
+#ifndef HDD_PARAMETERS_H
+#define HDD_PARAMETERS_H
+
+#include <lua.h>
+
+#include "engine.h"
+
+struct parameters {
+  struct job_limits limits;
+  struct ring_wish wish;
+  struct tally_wish tally;
+  struct pattern pattern; /* list and ring not yet there */
+  unsigned batch;
+};
+
+/* Reads the table at `index`, raising on misuse; owns nothing afterwards. */
+void parameters_read(lua_State *L, int index, const struct device *d, struct parameters *p);
+
+/* Fills the list of a list pattern from the table at `index`, or opens the ring of a function
+   pattern.  Returns 0 or ENOMEM; raises when an offset is none. */
+int parameters_open_pattern(lua_State *L, int index, const struct device *d, struct pattern *p);
+
+/* The integer at `index` as an offset that the pattern may read at, or raises naming the `i`th. */
+int64_t parameters_offset(lua_State *L, int index, const struct device *d, const struct pattern *p,
+                          lua_Integer i);
+
+/* A whole number from the field `key` of the table at `index`, within [low, high]; absent: `fallback`. */
+int64_t parameters_integer(lua_State *L, int index, const char *key, int64_t fallback, int64_t low,
+                           int64_t high);
+
+/* Raises unless each key of the table at `index` is one of `known` (ended by NULL). */
+void parameters_known(lua_State *L, int index, const char *const known[]);
+
+/* block_size: as parameters_integer, and a multiple of the logical block size. */
+uint32_t parameters_block_size(lua_State *L, int index, const struct device *d);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One read at a time for scripts that decide from each completion: a coroutine per slot, on the
+   calling thread with a ring of its own.  `slot:read(offset)` looks like a blocking call; up to
+   `depth` of them are in flight.  A completion is stamped when it is reaped, which is after whatever
+   Lua did meanwhile: results say so (timing = "script"). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "core.h"
+#include "coroutine.h"
+#include "device.h"
+#include "error.h"
+#include "interrupt.h"
+#include "parameters.h"
+#include "ring.h"
+#include "tally.h"
+
+#define NOBODY UINT64_MAX /* user_data of a submission that nobody waits for */
+#define QUEUE "hdd.Queue"
+#define SLOT "hdd.Slot"
+
+enum { DEVICE_VALUE = 1, SLOTS_VALUE, USER_VALUES = SLOTS_VALUE };
+
+static const int64_t TICK_NS = 100 * 1000000;
+static const int64_t DRAIN_NS = 2 * NS_PER_S;
+
+enum {
+  SHORTAGES_MOST = 500, /* submissions in a row without resources before giving up */
+  STEP_MOST = 1024      /* completions after which others have a turn */
+};
+
+struct queue;
+
+struct queue_slot {
+  struct queue *queue; /* NULL once it is closed */
+  lua_State *co;       /* its coroutine, anchored in the queue's slots; NULL when it has ended */
+  unsigned index;
+  bool reading, wants_data;
+  uint32_t length;
+  int64_t offset, submitted_ns;
+};
+
+struct queue {
+  struct device *device; /* shared; NULL when closed */
+  struct ring ring;
+  unsigned depth, live, in_flight;
+  uint32_t block;
+  struct queue_slot **slots; /* userdata, anchored */
+  struct io_uring_cqe *reaped;
+  uint64_t issued_bytes;
+  struct tally tally;
+};
+
+/* --- plain C ------------------------------------------------------------------------------- */
+
+/* Hands what is queued to the kernel.  Returns 0 or an errno value. */
+static int submit(struct queue *q) {
+  for (int tries = 0;; tries++) {
+    int rc = io_uring_submit(&q->ring.uring);
+    if (rc >= 0 || rc == -EINTR)
+      return 0;
+    if ((rc != -EAGAIN && rc != -EBUSY) || tries == SHORTAGES_MOST)
+      return -rc;
+    struct timespec pause = timespec_ns(tries > 2 ? 1000000 : 0);
+    nanosleep(&pause, NULL);
+  }
+}
+
+/* Waits until something has completed, for at most `ns`. */
+static void wait_for_completion(struct queue *q, int64_t ns) {
+  struct timespec t = timespec_ns(ns);
+  struct __kernel_timespec timeout = {.tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec};
+  struct io_uring_cqe *cqe;
+  (void)io_uring_wait_cqes(&q->ring.uring, &cqe, 1, &timeout, NULL);
+}
+
+/* Copies the completions that are there and stamps them all.  Returns their number. */
+static unsigned reap(struct queue *q, int64_t *now) {
+  struct io_uring_cq *cq = &q->ring.uring.cq;
+  unsigned there = io_uring_cq_ready(&q->ring.uring), n = 0;
+  *now = now_ns();
+  for (unsigned i = 0; i < there; i++) {
+    const struct io_uring_cqe *cqe = &cq->cqes[(*cq->khead + i) & *cq->kring_mask];
+    if (cqe->user_data != NOBODY)
+      q->reaped[n++] = *cqe;
+  }
+  io_uring_cq_advance(&q->ring.uring, there);
+  q->in_flight -= n;
+  return n;
+}
+
+static void release(struct queue *q) {
+  ring_close(&q->ring);
+  device_release(q->device);
+  q->device = NULL;
+}
+
+/* Until a read completes the kernel may write to its buffer: after two seconds without an answer
+   ring, buffers and descriptor are left to it for good. */
+static void close_queue(struct queue *q) {
+  if (!q->device)
+    return;
+  int64_t until = now_ns() + DRAIN_NS;
+  while (q->in_flight > 0 && now_ns() < until) {
+    wait_for_completion(q, TICK_NS / 2);
+    int64_t now;
+    reap(q, &now);
+  }
+  for (unsigned i = 0; q->slots && i < q->depth; i++)
+    if (q->slots[i])
+      q->slots[i]->queue = NULL;
+  if (q->in_flight == 0)
+    release(q);
+  q->device = NULL;
+}
+
+/* --- the slot ------------------------------------------------------------------------------ */
+
+static void queue_read(struct queue *q, struct queue_slot *s) {
+  ring_read(&q->ring, s->index, 0, s->length, s->offset);
+  s->reading = true;
+  q->issued_bytes += s->length;
+  s->submitted_ns = now_ns();
+  if (q->in_flight++ == 0)
+    atomic_store_explicit(&q->tally.counters.quiet_from, s->submitted_ns, memory_order_relaxed);
+}
+
+/* The read that the kernel did not take must not be taken later, when nobody waits for it. */
+static void take_back(struct queue *q, struct queue_slot *s) {
+  struct io_uring_sq *sq = &q->ring.uring.sq;
+  struct io_uring_sqe *sqe = &sq->sqes[(sq->sqe_tail - 1) & *sq->kring_mask];
+  io_uring_prep_nop(sqe);
+  sqe->user_data = NOBODY;
+  q->in_flight--;
+  s->reading = false;
+}
+
+static void check_read(lua_State *L, struct queue_slot *s, lua_Integer offset, lua_Integer length) {
+  struct queue *q = s->queue;
+  unsigned block = q->device->logical_block_size;
+  if (L != s->co)
+    luaL_error(L, "slot:read belongs to the function that was given this slot");
+  if (length < 1 || length > q->block || length % block != 0)
+    luaL_error(L, "slot:read: length %I: must be a multiple of %d bytes, at most block_size (%d)",
+               (LUAI_UACINT)length, (int)block, (int)q->block);
+  if (offset < 0 || offset % block != 0 || offset > q->device->size - length)
+    luaL_error(L, "slot:read: offset %I: must be a multiple of %d bytes, at most %I",
+               (LUAI_UACINT)offset, (int)block, (LUAI_UACINT)(q->device->size - length));
+}
+
+/* slot:read(offset[, length[, data]]): yields; see deliver for what it returns. */
+static int slot_read(lua_State *L) {
+  struct queue_slot *s = lua_touserdata(L, 1);
+  if (__builtin_expect(!s || !lua_getmetatable(L, 1) ||
+                       !lua_rawequal(L, -1, lua_upvalueindex(1)), 0))
+    luaL_typeerror(L, 1, SLOT);
+  lua_pop(L, 1);
+  lua_settop(L, 4);
+  lua_Integer offset = luaL_checkinteger(L, 2);
+  struct queue *q = s->queue;
+  if (!q || atomic_load_explicit(&q->device->closed, memory_order_relaxed))
+    return hdd_fail_with(L, EBADF, "closed");
+  if (interrupt_pending())
+    return interrupt_raise(L);
+  lua_Integer length = luaL_optinteger(L, 3, q->block);
+  check_read(L, s, offset, length);
+  s->offset = offset;
+  s->length = (uint32_t)length;
+  s->wants_data = lua_toboolean(L, 4);
+  queue_read(q, s);
+  int code = submit(q);
+  if (code != 0) {
+    take_back(q, s);
+    return hdd_fail(L, code, "io_uring_enter: the kernel is short of resources");
+  }
+  return lua_yield(L, 0);
+}
+
+/* Pushes what slot:read returns: ns[, data], or nil, message, code. */
+static int push_answer(lua_State *co, struct queue *q, struct queue_slot *s, int result, int64_t now) {
+  int64_t ns = now - s->submitted_ns;
+  char scratch[24];
+  if (result == (int)s->length) {
+    tally_success(&q->tally, now, s->offset, s->length, ns);
+    lua_pushinteger(co, ns);
+    if (!s->wants_data)
+      return 1;
+    lua_pushlstring(co, q->ring.buffers + (size_t)s->index * q->ring.block_size, s->length);
+    return 2;
+  }
+  int code = result < 0 ? -result : result == 0 ? ENODEV : EIO;
+  if (result > 0)
+    q->tally.short_reads++;
+  tally_failure(&q->tally, now, s->offset, s->length, code, ns);
+  if (result == 0)
+    return hdd_fail_with(co, code, "read of %d bytes at %I: nothing came: the device is gone",
+                         (int)s->length, (LUAI_UACINT)s->offset);
+  if (result > 0)
+    return hdd_fail_with(co, code, "read of %d bytes at %I: only %d came", (int)s->length,
+                         (LUAI_UACINT)s->offset, result);
+  return hdd_fail_with(co, code, "read of %d bytes at %I: %s (%s)", (int)s->length,
+                       (LUAI_UACINT)s->offset, hdd_errno_name(code, scratch), strerror(code));
+}
+
+/* Resumes a slot's coroutine with `nargs` values.  When it has ended the slot is free; when it
+   raised, so do we, with its traceback. */
+static void resume(lua_State *L, struct queue *q, struct queue_slot *s, int nargs) {
+  int nresults;
+  int status = hdd_resume(s->co, L, nargs, &nresults);
+  if (status == LUA_YIELD) {
+    lua_pop(s->co, nresults);
+    if (s->reading)
+      return;
+    s->co = NULL;
+    q->live--;
+    luaL_error(L, "a queue's slot must not yield: it may only read");
+  }
+  lua_State *co = s->co;
+  s->co = NULL;
+  q->live--;
+  if (status == LUA_OK)
+    return;
+  const char *message = lua_tostring(co, -1);
+  if (message) {
+    luaL_traceback(L, co, message, 0);
+  } else {
+    lua_xmove(co, L, 1);
+  }
+  lua_error(L);
+}
+
+/* --- the queue ----------------------------------------------------------------------------- */
+
+/* The userdata holds a pointer: Lua's memory is not aligned as the counters are. */
+static struct queue *queue_check(lua_State *L) {
+  struct queue **slot = luaL_checkudata(L, 1, QUEUE);
+  if (!*slot)
+    luaL_error(L, "this queue was never opened");
+  return *slot;
+}
+
+/* queue(device, {depth =, block_size =, ...}) */
+static int queue_open(lua_State *L) {
+  static const char *const known[] = {"depth",   "block_size",   "slowest", "max_failures",
+                                      "interval", "intervals", "stall",   "taskrun",
+                                      "registered", NULL};
+  struct device *d = device_check(L, 1);
+  struct parameters p;
+  if (!d)
+    return hdd_fail_with(L, EBADF, "closed");
+  if (lua_isnoneornil(L, 2)) {
+    lua_settop(L, 1);
+    lua_newtable(L);
+  }
+  luaL_checktype(L, 2, LUA_TTABLE);
+  parameters_known(L, 2, known);
+  parameters_read(L, 2, d, &p);
+
+  struct queue **handle = lua_newuserdatauv(L, sizeof *handle, USER_VALUES);
+  *handle = NULL; /* closed, so safe to collect... */
+  luaL_setmetatable(L, QUEUE);
+  struct queue *q = aligned_alloc(64, (sizeof *q + 63) & ~(size_t)63);
+  if (!q)
+    return luaL_error(L, "not enough memory");
+  memset(q, 0, sizeof *q);
+  *handle = q;
+  q->depth = p.wish.depth;
+  q->block = p.wish.block_size;
+  q->slots = calloc(q->depth, sizeof *q->slots);
+  q->reaped = malloc(q->depth * sizeof *q->reaped);
+  if (!q->slots || !q->reaped || tally_open(&q->tally, &p.tally) != 0)
+    return hdd_fail(L, ENOMEM, "%s: memory for a queue of depth %d", d->path, (int)q->depth);
+  const char *call;
+  int code = ring_open(&q->ring, &p.wish, &call);
+  if (code != 0) {
+    char why[512];
+    ring_explain(call, code, why, sizeof why);
+    return hdd_fail_with(L, code, "%s: %s", d->path, why);
+  }
+  q->device = device_share(d);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, DEVICE_VALUE);
+  return 1;
+}
+
+static void new_slot(lua_State *L, struct queue *q, unsigned i, lua_State *co) {
+  struct queue_slot *s = lua_newuserdatauv(L, sizeof *s, 0);
+  *s = (struct queue_slot){.queue = q, .co = co, .index = i};
+  luaL_setmetatable(L, SLOT);
+  q->slots[i] = s;
+}
+
+/* begin(f): one coroutine for each slot, which calls f(slot). */
+static int queue_begin(lua_State *L) {
+  struct queue *q = queue_check(L);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  if (!q->device)
+    return hdd_fail_with(L, EBADF, "closed");
+  if (q->live > 0)
+    return luaL_error(L, "this queue is in use: its slots have not all ended");
+  lua_settop(L, 2);
+  lua_createtable(L, (int)q->depth * 2, 0); /* anchors coroutines and slots */
+  tally_begin(&q->tally, now_ns());
+  for (unsigned i = 0; i < q->depth; i++) {
+    lua_State *co = lua_newthread(L);
+    lua_rawseti(L, 3, 2 * (lua_Integer)i + 1);
+    new_slot(L, q, i, co);
+    lua_rawseti(L, 3, 2 * (lua_Integer)i + 2);
+  }
+  lua_pushvalue(L, 3);
+  lua_setiuservalue(L, 1, SLOTS_VALUE);
+  q->live = q->depth;
+  for (unsigned i = 0; i < q->depth && q->device; i++) {
+    struct queue_slot *s = q->slots[i];
+    lua_pushvalue(L, 2);
+    lua_rawgeti(L, 3, 2 * (lua_Integer)i + 2);
+    lua_xmove(L, s->co, 2);
+    resume(L, q, s, 1);
+  }
+  lua_pushinteger(L, q->live);
+  return 1;
+}
+
+/* step(block): hands the completions that are there to their slots, and says how many slots still
+   run.  With `block` it first waits for one, until a tick or a signal, and goes on until all have
+   ended or there is a reason to look at something else. */
+static int queue_step(lua_State *L) {
+  struct queue *q = queue_check(L);
+  bool block = lua_toboolean(L, 2);
+  unsigned handed = 0;
+  while (q->live > 0 && q->device && handed < STEP_MOST) {
+    int64_t now;
+    if (block && io_uring_cq_ready(&q->ring.uring) == 0) {
+      interrupt_wait_begin();
+      wait_for_completion(q, TICK_NS);
+      interrupt_wait_end();
+    }
+    unsigned n = reap(q, &now);
+    if (n == 0)
+      break;
+    int64_t quiet = atomic_load_explicit(&q->tally.counters.quiet_from, memory_order_relaxed);
+    if (now - quiet > q->tally.stall_ns)
+      tally_stall(&q->tally, quiet, now - quiet, q->slots[q->reaped[0].user_data]->offset);
+    atomic_store_explicit(&q->tally.counters.quiet_from, now, memory_order_relaxed);
+    for (unsigned i = 0; i < n; i++)
+      q->slots[q->reaped[i].user_data]->reading = false;
+    for (unsigned i = 0; i < n && q->device; i++) {
+      struct queue_slot *s = q->slots[q->reaped[i].user_data];
+      if (!s->co)
+        continue; /* it raised while another of its kind was being handed over */
+      lua_settop(s->co, 0);
+      resume(L, q, s, push_answer(s->co, q, s, q->reaped[i].res, now));
+    }
+    handed += n;
+  }
+  lua_pushinteger(L, q->device ? q->live : 0);
+  return 1;
+}
+
+static int queue_fd(lua_State *L) {
+  struct queue *q = queue_check(L);
+  if (!q->device)
+    return hdd_fail_with(L, EBADF, "closed");
+  lua_pushinteger(L, q->ring.uring.ring_fd);
+  return 1;
+}
+
+/* outcome(): what the queue has measured so far. */
+static int queue_outcome(lua_State *L) {
+  struct queue *q = queue_check(L);
+  lua_createtable(L, 0, 16);
+  tally_push(L, &q->tally, 0, 0);
+  lua_pushinteger(L, q->depth);
+  lua_setfield(L, -2, "depth");
+  lua_pushinteger(L, (lua_Integer)q->issued_bytes);
+  lua_setfield(L, -2, "issued_bytes");
+  lua_pushliteral(L, "script");
+  lua_setfield(L, -2, "timing");
+  return 1;
+}
+
+/* close and __close */
+static int queue_close(lua_State *L) {
+  close_queue(queue_check(L));
+  return 0;
+}
+
+static int queue_collect(lua_State *L) {
+  struct queue **handle = luaL_checkudata(L, 1, QUEUE), *q = *handle;
+  if (!q)
+    return 0;
+  *handle = NULL;
+  close_queue(q);
+  tally_close(&q->tally);
+  free(q->slots);
+  free(q->reaped);
+  if (q->in_flight == 0) /* else the kernel may still write through it */
+    free(q);
+  return 0;
+}
+
+void queue_register(lua_State *L) {
+  static const luaL_Reg methods[] = {{"begin", queue_begin}, {"step", queue_step},
+                                     {"fd", queue_fd},       {"outcome", queue_outcome},
+                                     {"close", queue_close}, {NULL, NULL}};
+  luaL_newmetatable(L, SLOT);
+  lua_newtable(L);
+  lua_pushvalue(L, -2);
+  lua_pushcclosure(L, slot_read, 1); /* the metatable at hand: no look-up a read */
+  lua_setfield(L, -2, "read");
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+
+  luaL_newmetatable(L, QUEUE);
+  lua_pushcfunction(L, queue_close);
+  lua_setfield(L, -2, "__close");
+  lua_pushcfunction(L, queue_collect);
+  lua_setfield(L, -2, "__gc");
+  luaL_newlib(L, methods);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "__index");
+  lua_setfield(L, -3, "Queue"); /* hdd.queue adds each to it */
+  lua_pop(L, 1);
+  lua_pushcfunction(L, queue_open);
+  lua_setfield(L, -2, "queue");
+}

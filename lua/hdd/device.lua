@@ -1,0 +1,137 @@
+--- A drive, partition, loop device or file that is open for reading.
+--
+-- Fields: `path` (as given), `real_path`, `size`, `logical_block_size`, `physical_block_size` (bytes),
+-- `direct` (false: reads go through the page cache), and what sysfs says of it, looked up when first
+-- asked for: `name`, `kind`, `model`, `serial`, `firmware`, `wwn`, `vendor`, `rotational`,
+-- `transport`, `scheduler`, `queue_depth_limit`, `partitions`, `holders`, `mounts`, …
+--
+-- ## Options of run and start (bytes and seconds)
+--
+-- Where: `pattern` = "sequential" (default), "random", "strided", a list of offsets, or a function of
+-- the I/O's index (from 1) that returns an offset or nil at the end; `offset` and `length` of the
+-- range (the whole device); `block_size` (4096), `seed` (1) of random, `zone_size` and `zone_skip` of
+-- strided (256 MiB, 2 GiB), `loop` (false: sequential, strided and lists end at the end).
+--
+-- How: `depth` (1), `batch` (1 read a call), `taskrun` = "coop" (truest latencies) or "defer" (most
+-- I/Os a second), `registered` (true).
+--
+-- How long: `ramp` (0, not counted), `runtime`, `ios`, `bytes`, `max_errors`; `precision` (0.02: until
+-- the 95 % confidence interval of the IOPS is within ±2 %, after `runtime_min` (2) and before
+-- `runtime`).
+--
+-- What is kept: `interval` (0.1) and `intervals` (1024, even) of the time series: when all are used
+-- neighbours are merged; `slowest` (16), `max_failures` (256), `stall` (2, from when on a silence is
+-- one), `records` = a function that gets batches of all I/Os or the path of a new file, `histogram` =
+-- one to use again.
+--
+-- ## Results
+--
+-- `ios`, `bytes`, `errors`, `elapsed_s` (first submission to last completion of the counted part),
+-- `iops`, `iops_ci95` (half width of its 95 % confidence interval), `bandwidth_bytes_per_s`, `latency`
+-- (Histogram of ns), `series` of {`time_s`, `elapsed_s`, `position_bytes`, `ios`, `bytes`,
+-- `latency_mean_ns`, `latency_max_ns`}, `failures` of {`offset_bytes`, `length_bytes`, `code`, `error`,
+-- `latency_ns`, `time_s`}, `slowest` of {`offset_bytes`, `latency_ns`, `time_s`}, `stalls` of {`time_s`,
+-- `elapsed_s`, `offset_bytes`}, `stopped_by` ("runtime", "ios", "bytes", "pattern", "errors",
+-- "precision", "stop", "interrupt", "closed", "device lost", "kernel"), `interrupted`,
+-- `lost_offset_bytes`, `abandoned` (offsets), `warnings`, `depth`, `depth_achieved` (mean in flight),
+-- `underruns`, `retries`, `short_reads`, `issued_bytes` (ramp and all), `cpu_user_s`, `cpu_system_s` (of
+-- the process), `timing` ("thread"), `foreign` and `steal` (see `hdd.foreign`). What is unknown is nil.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+-- @classmod hdd.device
+local core = require "hdd.core"
+local job = require "hdd.job"
+local queue = require "hdd.queue"
+
+local M = {}
+local Drive = {}
+
+-- Fields that the device itself has; all others are sysfs's.
+local OWN <const> = {
+  path = true, real_path = true, size = true, logical_block_size = true,
+  physical_block_size = true, direct = true, major = true, minor = true, type = true,
+}
+
+-- What sysfs says, looked up once: a drive that has gone since is still the one it was.
+local function known(drive)
+  local identity = rawget(drive, "known")
+  if not identity then
+    local target = {kind = drive.type}
+    for key in pairs(OWN) do target[key] = rawget(drive, key) end
+    identity = require("hdd.sysfs").identity(target)
+    drive.known = identity
+  end
+  return identity
+end
+
+function Drive.__index(drive, key)
+  local method = Drive[key]
+  if method ~= nil then return method end
+  if OWN[key] then return nil end
+  return known(drive)[key]
+end
+
+--- Open a drive, partition, loop device or file. Nothing is ever written to it.
+-- @tparam string path
+-- @tparam[opt] table options  `buffered` (true: through the page cache), `size` (bytes: needed for a
+--   character device; of others only the beginning is used)
+-- @treturn[1] Drive
+-- @return[2] nil, message, code
+-- @usage local drive <close> = assert(hdd.open("/dev/sdb"))
+-- print(drive.model, drive.serial, drive.size)
+function M.open(path, options)
+  local device, message, code = core.open(path, options)
+  if not device then return nil, message, code end
+  local drive = {device = device}
+  for key in pairs(OWN) do drive[key] = device[key] end
+  return setmetatable(drive, Drive)
+end
+
+--- The identity as a document's `drive` key has it.
+-- @treturn table keys with their units
+-- @usage print(require("hdd.document").encode(drive:identity()))
+function Drive:identity()
+  return require("hdd.sysfs").document(known(self))
+end
+
+--- Start a workload on a thread of its own.
+-- @tparam table options  see above
+-- @treturn[1] Job with `:progress()`, `:snapshot()`, `:stop()`, `:wait([timeout_s])`, `:result()`
+-- @return[2] nil, message, code
+-- @usage local job = assert(drive:start {pattern = "random", depth = 8, runtime = 60})
+function Drive:start(options)
+  return job.start(self, options)
+end
+
+--- Run a workload: start it and wait for its end. In a task the other tasks go on meanwhile.
+-- @tparam table options  see above
+-- @treturn[1] table results, see above
+-- @return[2] nil, message, code
+-- @usage local r = assert(drive:run {pattern = "random", block_size = 4096, depth = 8, ramp = 10, runtime = 120})
+-- print(r.iops, r.latency:percentile(99))
+function Drive:run(options)
+  local started, message, code = job.start(self, options)
+  if not started then return nil, message, code end
+  return started:wait()
+end
+
+--- A queue for scripts that decide from each completion.
+-- @tparam[opt] table options  `depth` (1), `block_size` (4096), …
+-- @treturn[1] Queue  see `hdd.queue`
+-- @return[2] nil, message, code
+-- @usage local q <close> = drive:queue {depth = 4, block_size = 512}
+function Drive:queue(options)
+  return queue.open(self, options)
+end
+
+--- Close it. Its jobs stop; the descriptor goes with their last completion. Harmless a second time.
+function Drive:close()
+  self.device:close()
+end
+
+Drive.__close = Drive.close
+
+function Drive:__tostring()
+  return tostring(self.device)
+end
+
+return M

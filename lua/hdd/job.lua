@@ -1,0 +1,66 @@
+--- A workload that runs: what the C core's Job does, and waiting for it.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+-- @classmod hdd.job
+local core = require "hdd.core"
+local foreign = require "hdd.foreign"
+local task = require "hdd.task"
+
+local Job = core.Job
+local M = {}
+
+local watches = setmetatable({}, {__mode = "k"}) -- job -> its foreign.Watch, until it has finished
+
+--- Start a job. Users call `drive:start`.
+-- @tparam Drive drive
+-- @tparam table options  see `hdd.device`
+-- @treturn[1] Job
+-- @return[2] nil, message, code
+function M.start(drive, options)
+  task.check()
+  local job, message, code
+  local in_flight = (options.depth or 1) * (options.block_size or 4096)
+  local watch = foreign.begin(drive, function() return job and job:progress().issued_bytes or 0 end,
+    in_flight)
+  job, message, code = core.start(drive.device, options)
+  if not job then return nil, message, code end
+  watches[job] = watch
+  if type(options.pattern) == "function" or type(options.records) == "function" then
+    task.attend(job:fd(), function() return job:attend() end)
+  end
+  return job
+end
+
+--- The results of a finished job; nil while it runs.
+-- Raises what its pattern function or its record function has raised.
+-- @treturn ?table see `hdd.device`
+-- @usage local r = job:result()
+function Job:result()
+  if not self:finished() then return nil end
+  local watch = watches[self]
+  watches[self] = nil
+  local result = self:outcome()
+  if watch then
+    result.foreign, result.steal = watch:finish(result.issued_bytes)
+  end
+  return result
+end
+
+--- Wait until a job has finished. In a task the others go on meanwhile. After Ctrl-C the result is
+-- what was measured until then, with `interrupted` set.
+-- @tparam[opt] number timeout_s
+-- @treturn[1] table the results, as of `Job:result`
+-- @return[2] nil, "timed out", ETIMEDOUT
+-- @usage local job = assert(drive:start {pattern = "random", runtime = 60})
+-- local r = job:wait()
+function Job:wait(timeout_s)
+  local deadline_ns = timeout_s and core.now() + math.floor(timeout_s * 1e9)
+  while not self:attend() do
+    local ready = task.wait {
+      fd = self:fd(), deadline_ns = deadline_ns, cancel = function() self:stop() end,
+    }
+    if not ready then return nil, "the job still runs: timed out", 110 end
+  end
+  return self:result()
+end
+
+return M

@@ -1,0 +1,46 @@
+--- One read at a time, for scripts that decide from each completion.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+-- @classmod hdd.queue
+local core = require "hdd.core"
+local task = require "hdd.task"
+
+local Queue = core.Queue
+local M = {}
+
+--- Open a queue. Users call `drive:queue`.
+-- @tparam Drive drive
+-- @tparam[opt] table options  `depth` (1), `block_size` (4096) and others of `drive:run`
+-- @treturn[1] Queue
+-- @return[2] nil, message, code
+function M.open(drive, options)
+  task.check()
+  return core.queue(drive.device, options)
+end
+
+--- Call a function in a coroutine for each slot, until all have returned.
+--
+-- `slot:read(offset[, length[, data]])` reads `length` bytes (block_size) and returns the latency in
+-- ns, and the bytes as a string if `data` is true; or nil, message, code. The other slots go on
+-- meanwhile.
+-- @tparam function f  called with its slot
+-- @treturn table results as of `drive:run`, with `timing = "script"`: a completion may have waited
+--   for Lua code before it was stamped
+-- @usage local q <close> = drive:queue {depth = 4, block_size = 512}
+-- q:each(function(slot)
+--   for _ = 1, 100 do print(slot:read(hdd.random(drive.size, 512))) end
+-- end)
+function Queue:each(f)
+  task.check()
+  local live, message, code = self:begin(f)
+  if not live then return nil, message, code end
+  local fd = self:fd()
+  while live > 0 do
+    -- Alone, the queue waits in its own ring: a poll a read would cost a fast drive its IOPS.
+    if not task.alone() then task.wait {fd = fd} end
+    live = self:step(task.alone())
+    task.check()
+  end
+  return self:outcome()
+end
+
+return M

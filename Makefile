@@ -19,9 +19,11 @@ HDD_CFLAGS  = -std=gnu11 -Wall -Wextra -fvisibility=hidden -fPIC -pthread -MMD -
 CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing)
 HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
 
-MAIN_OBJECT  = $(BUILD)/obj/hddlua.o
-CORE_OBJECTS = $(filter-out $(MAIN_OBJECT),$(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/*.c)))
-OBJECTS      = $(MAIN_OBJECT) $(CORE_OBJECTS)
+# The interpreter has the core linked in, so that both share what they know of signals; core.so is
+# for the stock interpreter.
+MAIN_OBJECTS = $(BUILD)/obj/hddlua.o $(BUILD)/obj/place.o
+CORE_OBJECTS = $(filter-out $(MAIN_OBJECTS),$(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/*.c)))
+OBJECTS      = $(MAIN_OBJECTS) $(CORE_OBJECTS)
 
 # Lua code below the top folder, with its folder kept on installing.
 LUA_FILES = $(shell find lua -name '*.lua' | sort)
@@ -32,16 +34,17 @@ say = $(if $(V),@:,@printf '  %-4s %s\n' '$(1)' '$@')
 
 all: $(BUILD)/hdd/core.so $(BUILD)/hddlua  ## build build/hddlua and build/hdd/core.so (the default)
 
-# Undefined symbols of core.so are Lua's, which the interpreter that loads it brings along.
+# Undefined symbols of core.so are Lua's, which the interpreter that loads it brings along.  It stays
+# loaded when the state is closed: a thread whose drive never answers may outlive it.
 $(BUILD)/hdd/core.so: $(CORE_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(CORE_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ $^ $(CORE_LIBS)
 
-$(BUILD)/hddlua: $(MAIN_OBJECT)
+$(BUILD)/hddlua: $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -o $@ $^ $(HDDLUA_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -o $@ $^ $(HDDLUA_LIBS) $(CORE_LIBS)
 
 $(BUILD)/obj/%.o: core/%.c Makefile
 	@mkdir -p $(@D)
@@ -65,6 +68,11 @@ build/support/hddsim: $(wildcard spec/support/hddsim/*.[ch]) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(MAKE) -s -C spec/support/hddsim O=$(CURDIR)/$(@D)
+
+build/bench/floor: bench/floor.c bench/hist.h Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS) -Wall -Wextra -o $@ $< `$(PKG_CONFIG) --cflags --libs liburing`
 
 build/support/sgreplay.so: spec/fixtures/sgreplay/sgreplay.c Makefile
 	@mkdir -p $(@D)
@@ -93,7 +101,7 @@ lint: packages-check  ## luacheck, cppcheck, clang-tidy, shellcheck; the C code'
 	@build-aux/lint
 
 bench: packages-check  ## the table of speed goals, against fio and a minimal reader
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all build/bench/floor
 	@bench/run $(ARGS)
 
 acceptance: packages-check  ## the long runs against a simulated drive; writes docs/acceptance.md

@@ -1,0 +1,52 @@
+-- job.lua: one workload for the benchmarks, said in words; prints its counts as pairio.py reads them.
+--   hddlua bench/job.lua PATH [size=BYTES] [buffered] [KEY=VALUE]...
+-- KEYs are drive:run's options.  shape=run (the pattern runs in C), function (a Lua function gives each
+-- offset), coroutine (a coroutine a slot calls slot:read), record (every I/O to the file file=PATH).
+-- SPDX-License-Identifier: GPL-3.0-or-later
+local hdd = require "hdd"
+
+local options = {pattern = "random"}
+local path, size, buffered, shape, file = arg[1], nil, false, "run", nil
+for i = 2, #arg do
+  local key, value = arg[i]:match("^([%w_]+)=(.*)$")
+  if arg[i] == "buffered" then
+    buffered = true
+  elseif key == "size" then
+    size = math.tointeger(value)
+  elseif key == "shape" then
+    shape = value
+  elseif key == "file" then
+    file = value
+  else
+    options[assert(key, arg[i])] = value == "true" or tonumber(value) or value
+  end
+end
+
+local drive <close> = assert(hdd.open(path, {size = size, buffered = buffered}))
+
+if shape == "coroutine" then
+  local ios, block, limit = options.ios, options.block_size, drive.size
+  local random = hdd.random
+  local queue <close> = assert(drive:queue {depth = options.depth, block_size = block})
+  local start, issued = hdd.now(), 0
+  queue:each(function(slot)
+    while issued < ios do
+      issued = issued + 1
+      assert(slot:read(random(limit, block)))
+    end
+  end)
+  print(("ios=%d iops=%.1f"):format(issued, issued / (hdd.now() - start) * 1e9))
+else
+  if shape == "function" then
+    local random, block, last = math.random, options.block_size, drive.size // options.block_size - 1
+    options.pattern = function() return random(0, last) * block end
+  elseif shape == "record" then
+    options.records = file
+  end
+  local r = assert(drive:run(options))
+  assert(r.errors == 0, "reads failed")
+  local l = r.latency
+  print(("ios=%d iops=%.1f mean_ns=%.1f p50_ns=%d p999_ns=%d cpu_s=%.6f warnings=%d"):format(r.ios,
+    r.iops or 0, l and l:mean() or 0, l and l:percentile(50) or 0, l and l:percentile(99.9) or 0,
+    (r.cpu_user_s or 0) + (r.cpu_system_s or 0), #(r.warnings or {})))
+end

@@ -182,11 +182,11 @@ local function target_of_name(name)
   if not node then
     return nil
   end
-  local sectors = files.integer(node.dir .. "/size")
+  local sectors = files.integer(node.dir .. "/size") or 0
   local dir = node.disk.dir .. "/queue/"
   local path = "/dev/" .. node.name
   return {
-    path = path, real_path = path, kind = "block", size = sectors and sectors * 512,
+    path = path, real_path = path, kind = "block", size = sectors > 0 and sectors * 512 or nil,
     logical_block_size = files.integer(dir .. "logical_block_size"),
     physical_block_size = files.integer(dir .. "physical_block_size"),
   }, node
@@ -216,7 +216,7 @@ function M.identity(target)
   local identity = {
     path = target.path, real_path = target.real_path, kind = target.kind,
     name = (target.real_path or target.path):match("[^/]+$"),
-    size_bytes = target.size,
+    size_bytes = target.size, medium = target.size ~= nil,
     logical_block_size_bytes = target.logical_block_size,
     physical_block_size_bytes = target.physical_block_size,
   }

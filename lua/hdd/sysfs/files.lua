@@ -65,7 +65,15 @@ function M.exists(path)
   return lfs.attributes(path, "mode") ~= nil
 end
 
---- The names in a folder, in natural order (sda9 before sda10).
+-- Sorts as the kernel counts: sda9 before sda10, sdz before sdaa.
+local function sort_key(name)
+  name = name:gsub("^(x?[hsv]d)(%l+)", function(driver, letters)
+    return driver .. ("%4s"):format(letters)
+  end)
+  return (name:gsub("%d+", function(digits) return ("0"):rep(20 - #digits) .. digits end))
+end
+
+--- The names in a folder, in natural order.
 -- @tparam string folder
 -- @treturn {string,...}  empty when there is no such folder
 function M.names(folder)
@@ -80,7 +88,7 @@ function M.names(folder)
   end
   local keys = {}
   for _, name in ipairs(names) do
-    keys[name] = name:gsub("%d+", function(n) return ("%020d"):format(tonumber(n)) end)
+    keys[name] = sort_key(name)
   end
   table.sort(names, function(a, b) return keys[a] < keys[b] end)
   return names

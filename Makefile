@@ -16,7 +16,7 @@ SANITIZE =
 PACKAGES    = lua5.4 liburing
 HDD_CFLAGS  = -std=gnu11 -Wall -Wextra -fvisibility=hidden -fPIC -pthread -MMD -MP \
               $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(SANITIZE)
-CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing)
+CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing) -lm
 HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
 
 # The interpreter has the core linked in, so that both share what they know of signals; core.so is

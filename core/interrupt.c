@@ -26,6 +26,10 @@
    that the child is in, a closed terminal comes from the shell and from the kernel. */
 #define ECHO_NS (NS_PER_S / 20)
 
+/* So many writes to a pipe that nobody reads, with no call of ours in between, are a script that
+   would print for ever; a shorter one goes on and saves its results. */
+#define BROKEN_WRITES (1 << 20)
+
 _Atomic unsigned hdd_interrupts __attribute__((aligned(64)));
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
@@ -36,23 +40,36 @@ static _Atomic int64_t signalled_ns; /* when it came */
 static _Atomic int64_t returned_ns;  /* when Lua was last given something to save */
 static int wake_fd = -1;             /* an eventfd: readable once a signal has come */
 static unsigned nested;              /* interrupt_wait_begin without its end */
+static atomic_int broken_writes;
 static bool permanent;               /* not only around waits */
-static struct sigaction previous[NSIGNALS];
+static struct sigaction previous[NSIGNALS], previous_pipe;
+
+static void interrupt(int number, int64_t now) {
+  atomic_store(&signalled_ns, now);
+  atomic_store(&pending, number);
+  atomic_fetch_add(&hdd_interrupts, 1);
+  coroutine_interrupt();
+  (void)!write(wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
 
 /* Runs on the Lua thread: jobs' threads block all signals. */
 static void on_signal(int number) {
   int saved = errno;
   int64_t now = now_ns();
   if (atomic_load(&pending) == 0) {
-    atomic_store(&signalled_ns, now);
-    atomic_store(&pending, number);
-    atomic_fetch_add(&hdd_interrupts, 1);
-    coroutine_interrupt();
-    (void)!write(wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+    interrupt(number, now);
   } else if (now - atomic_load(&signalled_ns) > ECHO_NS) {
     setting_restore_all();
     _exit(128 + number);
   }
+  errno = saved;
+}
+
+/* A handler, as programs that we start would inherit SIG_IGN.  The write returns EPIPE. */
+static void on_broken_pipe(int number) {
+  int saved = errno;
+  if (atomic_fetch_add(&broken_writes, 1) == BROKEN_WRITES && atomic_load(&pending) == 0)
+    interrupt(number, now_ns());
   errno = saved;
 }
 
@@ -77,8 +94,11 @@ static void uninstall(void) {
 }
 
 void interrupt_install(void) {
-  if (!permanent)
-    install();
+  struct sigaction pipe = {.sa_handler = on_broken_pipe, .sa_flags = SA_RESTART};
+  if (permanent)
+    return;
+  install();
+  sigaction(SIGPIPE, &pipe, &previous_pipe);
   permanent = true;
 }
 
@@ -114,6 +134,7 @@ void interrupt_wait_begin(void) {
 void interrupt_wait_end(void) {
   if (--nested == 0 && !permanent)
     uninstall();
+  atomic_store_explicit(&broken_writes, 0, memory_order_relaxed);
   if (atomic_load(&pending) != 0)
     interrupt_grace();
 }
@@ -252,6 +273,7 @@ static int interrupt_signals(lua_State *L) {
     interrupt_install();
   } else if (permanent) {
     uninstall();
+    sigaction(SIGPIPE, &previous_pipe, NULL);
     permanent = false;
   }
   return 0;

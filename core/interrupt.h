@@ -43,7 +43,9 @@ void interrupt_wait_end(void);
    descriptors that have something, or -errno.  Calls interrupt_wait_begin and _end itself. */
 int interrupt_poll(struct pollfd *fds, unsigned n, int64_t until_ns);
 
-/* Install the handlers for good. */
+/* Install the handlers for good, and one for SIGPIPE: a reader of our output that goes away must not
+   cost a measurement, so writes return EPIPE.  (After a million of them in a row it counts as an
+   interrupt.) */
 void interrupt_install(void);
 
 /* Push hdd.interrupted, the value that is raised: always the same one. */

@@ -170,6 +170,16 @@ describe("a wait #core", function()
     assert.matches("only the task's own function may wait", message)
   end)
 
+  it("is not needed while the caller is alone", function()
+    assert.is_true(task.alone())
+    local other = task.spawn(task.sleep, 0.05)
+    assert.is_false(task.alone())
+    assert.is_false(task.spawn(task.alone):wait())
+    other:wait()
+    assert.is_true(task.alone())
+    assert.is_true(task.spawn(task.alone):wait())
+  end)
+
   it("serves several tasks on one descriptor", function()
     local pipe <close> = io.popen("sleep 0.1; echo here")
     local a = task.spawn(task.wait, {fd = pipe})
@@ -299,8 +309,8 @@ describe("hdd.each", function()
     task.each({mine, scratch.file(4096)}, function(drive)
       if drive ~= mine then theirs = drive end
     end)
-    assert.is_true(mine.open)
-    assert.is_false(theirs.open)
+    assert.equal(1, mine:run({ios = 1}).ios)
+    assert.equal(9, select(3, theirs:run {ios = 1})) -- EBADF
   end)
 
   it("runs max_parallel at a time", function()

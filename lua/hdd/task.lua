@@ -204,6 +204,16 @@ function M.sleep(seconds)
   M.check()
 end
 
+--- Could nothing but the caller run on now, if the caller did not wait here but blocked?
+-- @treturn boolean  false when other tasks are ready or wait for something that may come
+function M.alone()
+  if ready[1] or next(attended) then return false end
+  for i = 1, #waiting do
+    if not waiting[i].over and not waiting[i].awaited then return false end
+  end
+  return true
+end
+
 --- While anything waits, call a function whenever a descriptor is readable.
 -- @tparam integer fd
 -- @tparam function f  returns true when it is done and to be forgotten; must not wait itself

@@ -142,8 +142,20 @@ end)
 
 describe("foreign I/O on a file", function()
   it("is unknown", function()
-    local drive = {kind = "file", major = 7, minor = 0}
+    local drive = {type = "file", major = 7, minor = 0}
     assert.is_nil((foreign.begin(drive):finish(4096)))
+  end)
+end)
+
+describe("foreign I/O on a drive that is read through the page cache", function()
+  it("is unknown", function()
+    needs.loop()
+    local device <close> = loop.attach(scratch.file(MIB))
+    local major, minor = shell.read("/sys/block/" .. device.name .. "/dev"):match("(%d+):(%d+)")
+    local drive = {type = "block", major = tonumber(major), minor = tonumber(minor), direct = true}
+    assert.truthy((foreign.begin(drive):finish(0)))
+    local buffered = {type = "block", major = tonumber(major), minor = tonumber(minor), direct = false}
+    assert.is_nil((foreign.begin(buffered):finish(0)))
   end)
 end)
 

@@ -101,16 +101,17 @@ describe("the identity of a loop device", function()
 end)
 
 describe("the partitions of a loop device", function()
-  local device, home
+  local device, mounted
 
   before_each(function()
     needs.loop()
-    device, home = loop.attach(scratch.file(32 << 20)), place.new()
+    device = loop.attach(scratch.file(32 << 20))
     shell.must(("addpart %s 2 24576 8192; addpart %s 1 2048 16384"):format(device.path, device.path))
   end)
   after_each(function()
-    home:close()
-    shell.run(("delpart %s 1; delpart %s 2"):format(device.path, device.path))
+    if mounted then shell.must("umount " .. shell.quote(mounted)) end
+    mounted = nil
+    shell.must(("delpart %s 1; delpart %s 2"):format(device.path, device.path))
     device:detach()
   end)
 
@@ -133,10 +134,10 @@ describe("the partitions of a loop device", function()
   end)
 
   it("show where they are mounted, and so does their disk", function()
-    local part, folder = device.path .. "p1", home:path("my disk")
+    local part, folder = device.path .. "p1", scratch.path("my disk")
     shell.must(("mkfs.ext4 -q %s && mkdir %s && mount -o ro %s %s")
       :format(part, shell.quote(folder), part, shell.quote(folder)))
-    home:note("mounts", folder)
+    mounted = folder
     local expected = {{device = device.name .. "p1", mount_point = folder, filesystem = "ext4",
                        read_only = true}}
     assert.same(expected, sysfs.identity(device.name).mounts)
@@ -225,11 +226,26 @@ describe("a document's drive", function()
   it("is JSON with integers, and a table of its own", function()
     local identity = sysfs.identity(target(scratch.file(4096)))
     local document = sysfs.document(identity)
-    assert.same(identity.filesystem.type, document.filesystem.type)
+    assert.same(identity.filesystem, document.filesystem)
     assert.not_equal(identity.filesystem, document.filesystem)
+    assert.is_nil(document.partitions)
     local back = json.decode((json.encode(document)))
     assert.equal("integer", math.type(back.size_bytes))
     assert.equal("integer", math.type(back.logical_block_size_bytes))
+  end)
+end)
+
+describe("the document's drive of a loop device", function()
+  it("names its partitions and what stands on it", function()
+    needs.loop()
+    local device <close> = loop.attach(scratch.file(4 << 20))
+    local upper <close> = loop.attach(device.path)
+    shell.must(("addpart %s 1 2048 2048"):format(device.path))
+    local document = sysfs.document(sysfs.identity(device.name))
+    shell.must(("delpart %s 1"):format(device.path))
+    assert.same({device.name .. "p1"}, document.partitions)
+    assert.same({upper.name}, document.holders)
+    assert.same({}, document.mounts)
   end)
 end)
 

@@ -31,12 +31,12 @@ local Watch = {}
 Watch.__index = Watch
 
 -- A partition's I/O is counted on its disk. So is that of device-mapper and md on a single
--- disk, where the neighbours' I/O is, too.
+-- disk, where the neighbours' I/O is, too. What goes through the page cache can't be taken off.
 local function device_to_watch(drive)
   local node
   if type(drive) == "string" then
     node = tree.by_name(drive)
-  elseif drive.major and drive.type == "block" then
+  elseif drive.type == "block" and drive.direct ~= false then
     node = tree.by_number(("%d:%d"):format(drive.major, drive.minor))
   end
   if not node then
@@ -116,7 +116,8 @@ local function nothing()
 end
 
 --- Begin to watch a drive. Costs some tens of microseconds.
--- @tparam table|string drive  a Drive (its kind, major and minor count) or the name of a block device
+-- @tparam table|string drive  a Drive (its type, major, minor and direct count) or the name of a
+--   block device
 -- @tparam[opt] function issued  returns the bytes this job has issued so far, read and written;
 --   without it the watch does no I/O of its own: a procedure so watches over all of its jobs
 -- @tparam[opt=0] integer in_flight_bytes  depth times block size: how much of that may not

@@ -7,6 +7,7 @@
 local files = require "hdd.sysfs.files"
 local maker = require "hdd.sysfs.maker"
 local mountinfo = require "hdd.sysfs.mountinfo"
+local printable = require "hdd.printable"
 local transport = require "hdd.sysfs.transport"
 local tree = require "hdd.sysfs.tree"
 local use = require "hdd.sysfs.use"
@@ -216,7 +217,7 @@ function M.identity(target)
   local identity = {
     path = target.path, real_path = target.real_path, kind = target.kind,
     name = (target.real_path or target.path):match("[^/]+$"),
-    size_bytes = target.size, medium = target.size ~= nil,
+    size_bytes = target.size, medium = target.size ~= nil, direct = target.direct,
     logical_block_size_bytes = target.logical_block_size,
     physical_block_size_bytes = target.physical_block_size,
   }
@@ -239,13 +240,23 @@ local function copy(value)
   return new
 end
 
+local function each(list, field)
+  local values = {}
+  for i, item in ipairs(list or {}) do
+    values[i] = item[field]
+  end
+  return list and values
+end
+
 --- An identity as a document's `drive`: a table of its own, so that neither changes the other.
--- Text that is no UTF-8 (a path) is escaped.
+-- Of partitions, holders, mounts and swaps only the names are kept.
 -- @tparam table identity  of identity()
--- @treturn table  plain values that are JSON as they stand; an empty list is `{}`
+-- @treturn table  plain values that are JSON as they stand
 function M.document(identity)
   local document = copy(identity)
-  document.path, document.real_path = files.clean(document.path), files.clean(document.real_path)
+  document.path, document.real_path = printable.utf8(document.path), printable.utf8(document.real_path)
+  document.partitions, document.holders = each(document.partitions, "name"), each(document.holders, "name")
+  document.mounts, document.swaps = each(document.mounts, "mount_point"), each(document.swaps, "path")
   return document
 end
 

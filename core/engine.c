@@ -47,7 +47,7 @@ static void stop_for(struct job *j, enum stop_reason reason) {
 
 /* --- submitting ---------------------------------------------------------------------------- */
 
-static void issue(struct job *j, int64_t offset, uint32_t length, bool probe) {
+static inline void issue(struct job *j, int64_t offset, uint32_t length, bool probe) {
   unsigned i = j->idle[--j->n_idle];
   struct slot *s = &j->slots[i];
   s->offset = offset;
@@ -64,31 +64,36 @@ static void issue(struct job *j, int64_t offset, uint32_t length, bool probe) {
     atomic_store_explicit(&j->tally.counters.quiet_from, s->submitted_ns, memory_order_relaxed);
 }
 
-/* Bytes that may still be asked for. */
-static uint64_t bytes_left(const struct job *j, uint64_t counted) {
-  uint64_t taken = counted + j->in_flight_bytes;
-  return taken >= j->limits.bytes ? 0 : j->limits.bytes - taken;
+/* How many reads of a whole block may be issued before a limit has to be looked at again: what was
+   issued counts, whether it succeeds or not.  0: the limit is reached, unless the ramp still runs. */
+static uint64_t allowance(struct job *j) {
+  struct counters *c = &j->tally.counters;
+  uint64_t ios = counter_get(&c->ios) + counter_get(&c->errors) + j->in_flight;
+  uint64_t bytes = counter_get(&c->bytes) + j->in_flight_bytes;
+  enum stop_reason reached = ios >= j->limits.ios       ? STOP_IOS
+                             : bytes >= j->limits.bytes ? STOP_BYTES
+                                                        : STOP_NONE;
+  if (reached != STOP_NONE) {
+    if (!j->ramping)
+      stop_for(j, reached);
+    return 0;
+  }
+  uint64_t by_bytes = (j->limits.bytes - bytes) / j->wish.block_size;
+  j->shorten = by_bytes == 0;
+  if (j->shorten)
+    by_bytes = 1;
+  return by_bytes < j->limits.ios - ios ? by_bytes : j->limits.ios - ios;
 }
 
-/* Is there a limit that forbids one more read?  Then it is reached, unless the ramp still runs. */
 static bool limited(struct job *j) {
-  struct counters *c = &j->tally.counters;
-  enum stop_reason reason;
-  if (unlikely(counter_get(&c->ios) + counter_get(&c->errors) + j->in_flight >= j->limits.ios))
-    reason = STOP_IOS;
-  else if (unlikely(bytes_left(j, counter_get(&c->bytes)) == 0))
-    reason = STOP_BYTES;
-  else
-    return false;
-  if (!j->ramping)
-    stop_for(j, reason);
-  return true;
+  if (unlikely(j->allowed == 0))
+    j->allowed = allowance(j);
+  return j->allowed == 0;
 }
 
 /* The last read of a job with a limit on bytes ends at it, or at the logical block that holds it. */
-static uint32_t shortened(const struct job *j, uint32_t length, uint64_t left) {
-  if (likely(left >= length))
-    return length;
+static uint32_t shortened(struct job *j, uint32_t length) {
+  uint64_t left = j->limits.bytes - counter_get(&j->tally.counters.bytes) - j->in_flight_bytes;
   uint32_t block = j->device->logical_block_size;
   uint64_t whole = (left + block - 1) / block * block;
   return whole < length ? (uint32_t)whole : length;
@@ -134,8 +139,10 @@ static unsigned fill(struct job *j) {
       j->pattern_waits = false;
       if (j->pattern.kind == PATTERN_FUNCTION && ++j->fed_since_wake >= PATTERN_RING / 2)
         ask_for_offsets(j);
-      issue(j, offset, shortened(j, length, bytes_left(j, counter_get(&j->tally.counters.bytes))),
-            false);
+      if (unlikely(j->shorten))
+        length = shortened(j, length);
+      j->allowed--;
+      issue(j, offset, length, false);
       n++;
     } else if (answer == PATTERN_ENDS) {
       stop_for(j, STOP_PATTERN);

@@ -88,6 +88,8 @@ struct job {
   unsigned *idle, n_idle, in_flight;
   uint64_t in_flight_bytes;
   struct pattern pattern;
+  uint64_t allowed;                    /* reads until the limits must be looked at again */
+  bool shorten;                        /* the next read is the last, and the limit on bytes cuts it */
   bool ramping, pattern_waits;         /* waits: Lua owes offsets, or room for records */
   unsigned fed_since_wake;             /* offsets taken since Lua was asked for more */
   int64_t now;                         /* the latest stamp */

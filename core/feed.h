@@ -52,6 +52,19 @@ static inline uint64_t feed_waiting(struct feed *f, uint64_t wanted) {
   return f->written_seen - at;
 }
 
+/* Reader: takes the next word, if there is one. */
+static inline bool feed_take(struct feed *f, uint64_t *word) {
+  uint64_t at = atomic_load_explicit(&f->read, memory_order_relaxed);
+  if (at == f->written_seen) {
+    f->written_seen = atomic_load_explicit(&f->written, memory_order_acquire);
+    if (at == f->written_seen)
+      return false;
+  }
+  *word = f->words[at & (f->capacity - 1)];
+  atomic_store_explicit(&f->read, at + 1, memory_order_release);
+  return true;
+}
+
 /* Reader: the `i`th waiting word; feed_consume gives the first `n` back. */
 static inline uint64_t feed_peek(const struct feed *f, uint64_t i) {
   uint64_t at = atomic_load_explicit(&f->read, memory_order_relaxed);

@@ -213,7 +213,9 @@ static int job_start(lua_State *L) {
 static int feed_offsets(lua_State *L) {
   struct handle *h = lua_touserdata(L, 2);
   struct job *j = h->job;
-  struct feed *f = &j->pattern.offsets;
+  struct pattern *p = &j->pattern;
+  struct feed *f = &p->offsets;
+  const lua_Integer block = j->device->logical_block_size;
   /* No call for an offset that could never be read; a ramp reads as many as it likes. */
   uint64_t most = j->limits.ramp_ns > 0 ? UINT64_MAX : j->limits.ios;
   for (;;) {
@@ -221,18 +223,20 @@ static int feed_offsets(lua_State *L) {
     if (room > 256)
       room = 256;
     while (n < room && !h->fed_all) {
-      uint64_t word = PATTERN_NO_MORE;
+      int whole = 0;
+      lua_Integer offset = 0;
       if (h->fed < most) {
         lua_pushvalue(L, 1);
-        lua_pushinteger(L, (lua_Integer)h->fed + 1);
+        lua_pushinteger(L, (lua_Integer)++h->fed);
         lua_call(L, 1, 1);
-        if (!lua_isnil(L, -1))
-          word = (uint64_t)parameters_offset(L, -1, j->device, &j->pattern, (lua_Integer)h->fed + 1);
+        offset = lua_tointegerx(L, 3, &whole);
+        if (__builtin_expect(!whole || offset < p->start || offset >= p->end || offset % block != 0,
+                             0) && !lua_isnil(L, 3))
+          parameters_offset(L, 3, j->device, p, (lua_Integer)h->fed); /* says what is wrong */
         lua_settop(L, 2);
       }
-      h->fed_all = word == PATTERN_NO_MORE;
-      h->fed++;
-      *feed_slot(f, n++) = word;
+      h->fed_all = !whole;
+      *feed_slot(f, n++) = whole ? (uint64_t)offset : PATTERN_NO_MORE;
     }
     feed_publish(f, n);
     if (atomic_load(&j->asleep))

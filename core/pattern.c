@@ -55,23 +55,22 @@ static enum pattern_answer list(struct pattern *p, int64_t *offset, uint32_t *le
 }
 
 static enum pattern_answer function(struct pattern *p, int64_t *offset, uint32_t *length) {
-  if (feed_waiting(&p->offsets, 1) == 0)
+  uint64_t word;
+  if (p->no_more)
+    return PATTERN_ENDS;
+  if (!feed_take(&p->offsets, &word))
     return PATTERN_WAITS;
-  uint64_t word = feed_peek(&p->offsets, 0);
-  if (word == PATTERN_NO_MORE)
-    return PATTERN_ENDS; /* and stays there: asked again, the answer is the same */
-  feed_consume(&p->offsets, 1);
+  if (word == PATTERN_NO_MORE) {
+    p->no_more = true; /* asked again, the answer is the same */
+    return PATTERN_ENDS;
+  }
   *offset = (int64_t)word;
   *length = shortened(p, *offset, p->end);
   return PATTERN_GIVES;
 }
 
-enum pattern_answer pattern_next(struct pattern *p, int64_t *offset, uint32_t *length) {
+enum pattern_answer pattern_next_other(struct pattern *p, int64_t *offset, uint32_t *length) {
   switch (p->kind) {
-    case PATTERN_RANDOM:
-      *offset = p->start + (int64_t)(random_below(&p->random_state, p->blocks) * p->block);
-      *length = p->block;
-      return PATTERN_GIVES;
     case PATTERN_SEQUENTIAL: return sequential(p, offset, length);
     case PATTERN_STRIDED: return strided(p, offset, length);
     case PATTERN_LIST: return list(p, offset, length);

@@ -30,6 +30,7 @@ struct pattern {
   int64_t *list;         /* list: owned */
   uint64_t list_length, list_next;
   struct feed offsets;   /* function: filled by the Lua thread */
+  bool no_more;          /* function: it has said so */
 };
 
 enum pattern_answer { PATTERN_GIVES, PATTERN_ENDS, PATTERN_WAITS };
@@ -44,9 +45,19 @@ static inline uint64_t random_below(uint64_t *state, uint64_t n) {
   return (uint64_t)(((unsigned __int128)z * n) >> 64);
 }
 
+/* pattern_next for all patterns but random. */
+enum pattern_answer pattern_next_other(struct pattern *p, int64_t *offset, uint32_t *length);
+
 /* The next read: PATTERN_GIVES and its place, PATTERN_ENDS, or PATTERN_WAITS when the Lua thread
    has not yet said. */
-enum pattern_answer pattern_next(struct pattern *p, int64_t *offset, uint32_t *length);
+static inline enum pattern_answer pattern_next(struct pattern *p, int64_t *offset,
+                                               uint32_t *length) {
+  if (p->kind != PATTERN_RANDOM)
+    return pattern_next_other(p, offset, length);
+  *offset = p->start + (int64_t)(random_below(&p->random_state, p->blocks) * p->block);
+  *length = p->block;
+  return PATTERN_GIVES;
+}
 
 void pattern_close(struct pattern *p);
 

@@ -26,6 +26,7 @@
 
 enum { DEVICE_VALUE = 1, SLOTS_VALUE, USER_VALUES = SLOTS_VALUE };
 
+static const uint64_t SLOT_MAGIC = UINT64_C(0x746f6c7364646821);
 static const int64_t TICK_NS = 100 * 1000000;
 static const int64_t DRAIN_NS = 2 * NS_PER_S;
 
@@ -37,6 +38,7 @@ enum {
 struct queue;
 
 struct queue_slot {
+  uint64_t magic;      /* SLOT_MAGIC: that it is one is looked at for each read, so cheaply */
   struct queue *queue; /* NULL once it is closed */
   lua_State *co;       /* its coroutine, anchored in the queue's slots; NULL when it has ended */
   unsigned index;
@@ -153,25 +155,31 @@ static void check_read(lua_State *L, struct queue_slot *s, lua_Integer offset, l
                (LUAI_UACINT)offset, (int)block, (LUAI_UACINT)(q->device->size - length));
 }
 
-/* slot:read(offset[, length[, data]]): yields; see deliver for what it returns. */
-static int slot_read(lua_State *L) {
+/* luaL_checkudata looks the metatable up by name, which costs as much as all the rest of a read. */
+static struct queue_slot *slot_check(lua_State *L) {
   struct queue_slot *s = lua_touserdata(L, 1);
-  if (__builtin_expect(!s || !lua_getmetatable(L, 1) ||
-                       !lua_rawequal(L, -1, lua_upvalueindex(1)), 0))
+  if (__builtin_expect(!s || lua_rawlen(L, 1) != sizeof *s || s->magic != SLOT_MAGIC, 0))
     luaL_typeerror(L, 1, SLOT);
-  lua_pop(L, 1);
-  lua_settop(L, 4);
-  lua_Integer offset = luaL_checkinteger(L, 2);
+  return s;
+}
+
+/* slot:read(offset[, length[, data]]): yields; see push_answer for what it returns. */
+static int slot_read(lua_State *L) {
+  struct queue_slot *s = slot_check(L);
+  int whole, arguments = lua_gettop(L);
+  lua_Integer offset = lua_tointegerx(L, 2, &whole);
+  if (!whole)
+    luaL_checkinteger(L, 2); /* says what is wrong */
   struct queue *q = s->queue;
   if (!q || atomic_load_explicit(&q->device->closed, memory_order_relaxed))
     return hdd_fail_with(L, EBADF, "closed");
   if (interrupt_pending())
     return interrupt_raise(L);
-  lua_Integer length = luaL_optinteger(L, 3, q->block);
+  lua_Integer length = arguments > 2 ? luaL_optinteger(L, 3, q->block) : q->block;
   check_read(L, s, offset, length);
   s->offset = offset;
   s->length = (uint32_t)length;
-  s->wants_data = lua_toboolean(L, 4);
+  s->wants_data = arguments > 3 && lua_toboolean(L, 4);
   queue_read(q, s);
   int code = submit(q);
   if (code != 0) {
@@ -213,9 +221,9 @@ static void resume(lua_State *L, struct queue *q, struct queue_slot *s, int narg
   int nresults;
   int status = hdd_resume(s->co, L, nargs, &nresults);
   if (status == LUA_YIELD) {
-    lua_pop(s->co, nresults);
     if (s->reading)
       return;
+    lua_pop(s->co, nresults);
     s->co = NULL;
     q->live--;
     luaL_error(L, "a queue's slot must not yield: it may only read");
@@ -290,7 +298,7 @@ static int queue_open(lua_State *L) {
 
 static void new_slot(lua_State *L, struct queue *q, unsigned i, lua_State *co) {
   struct queue_slot *s = lua_newuserdatauv(L, sizeof *s, 0);
-  *s = (struct queue_slot){.queue = q, .co = co, .index = i};
+  *s = (struct queue_slot){.magic = SLOT_MAGIC, .queue = q, .co = co, .index = i};
   luaL_setmetatable(L, SLOT);
   q->slots[i] = s;
 }
@@ -353,7 +361,6 @@ static int queue_step(lua_State *L) {
       struct queue_slot *s = q->slots[q->reaped[i].user_data];
       if (!s->co)
         continue; /* it raised while another of its kind was being handed over */
-      lua_settop(s->co, 0);
       resume(L, q, s, push_answer(s->co, q, s, q->reaped[i].res, now));
     }
     handed += n;
@@ -410,8 +417,7 @@ void queue_register(lua_State *L) {
                                      {"close", queue_close}, {NULL, NULL}};
   luaL_newmetatable(L, SLOT);
   lua_newtable(L);
-  lua_pushvalue(L, -2);
-  lua_pushcclosure(L, slot_read, 1); /* the metatable at hand: no look-up a read */
+  lua_pushcfunction(L, slot_read);
   lua_setfield(L, -2, "read");
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);

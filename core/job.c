@@ -217,32 +217,38 @@ static int feed_offsets(lua_State *L) {
   struct feed *f = &p->offsets;
   const lua_Integer block = j->device->logical_block_size;
   /* No call for an offset that could never be read; a ramp reads as many as it likes. */
-  uint64_t most = j->limits.ramp_ns > 0 ? UINT64_MAX : j->limits.ios;
+  const uint64_t most = j->limits.ramp_ns > 0 ? UINT64_MAX : j->limits.ios;
   for (;;) {
     uint64_t room = feed_room(f, 1), n = 0;
+    if (room == 0 || h->fed_all)
+      return 0;
+    if (h->fed == most) {
+      *feed_slot(f, n++) = PATTERN_NO_MORE;
+      h->fed_all = true;
+    }
     if (room > 256)
       room = 256;
+    if (room > most - h->fed)
+      room = most - h->fed;
     while (n < room && !h->fed_all) {
-      int whole = 0;
-      lua_Integer offset = 0;
-      if (h->fed < most) {
-        lua_pushvalue(L, 1);
-        lua_pushinteger(L, (lua_Integer)++h->fed);
-        lua_call(L, 1, 1);
-        offset = lua_tointegerx(L, 3, &whole);
-        if (__builtin_expect(!whole || offset < p->start || offset >= p->end || offset % block != 0,
-                             0) && !lua_isnil(L, 3))
+      int whole;
+      lua_pushvalue(L, 1);
+      lua_pushinteger(L, (lua_Integer)++h->fed);
+      lua_call(L, 1, 1);
+      lua_Integer offset = lua_tointegerx(L, 3, &whole);
+      if (__builtin_expect(!whole || offset < p->start || offset >= p->end || offset % block != 0,
+                           0)) {
+        if (!lua_isnil(L, 3))
           parameters_offset(L, 3, j->device, p, (lua_Integer)h->fed); /* says what is wrong */
-        lua_settop(L, 2);
+        offset = (lua_Integer)PATTERN_NO_MORE;
+        h->fed_all = true;
       }
-      h->fed_all = !whole;
-      *feed_slot(f, n++) = whole ? (uint64_t)offset : PATTERN_NO_MORE;
+      lua_settop(L, 2);
+      *feed_slot(f, n++) = (uint64_t)offset;
     }
     feed_publish(f, n);
     if (atomic_load(&j->asleep))
       (void)eventfd_write(j->kick_fd, 1);
-    if (n == 0 || h->fed_all)
-      return 0;
   }
 }
 

@@ -9,7 +9,7 @@ local lfs = require "lfs"
 
 local M = {}
 
-local EIO, EEXIST, EISDIR, EINVAL, EFBIG, ELOOP = 5, 17, 21, 22, 27, 40
+local EIO, EEXIST, EISDIR, EINVAL, EFBIG, ENAMETOOLONG, ELOOP = 5, 17, 21, 22, 27, 36, 40
 
 -- "name: why" without the name, as Lua's io functions return it.
 local function reason(message, name)
@@ -30,7 +30,8 @@ local function destination(path)
   if path == "" or path:find("\0", 1, true) or path:match("/$") then
     return refuse(string.format("%q", path), "it names no file", EINVAL)
   end
-  local mode = lfs.attributes(path, "mode")
+  local mode, message, code = lfs.attributes(path, "mode")
+  if code == ENAMETOOLONG then return refuse(path, reason(message, path), code) end
   if mode == "directory" then return refuse(path, "it is a directory: name a file in it", EISDIR) end
   if mode == "block device" then
     return refuse(path, "it is a drive, and results go into files", EINVAL)

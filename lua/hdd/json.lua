@@ -82,13 +82,19 @@ local function write_object(object, fields, path, indent, above)
   return enclose("{", pieces, "}", indent)
 end
 
--- A list of objects or of texts has a line for each of them; numbers share one.
+-- A list of objects, or of long texts, has a line for each of them; numbers and names share one.
 local function write_list(list, of, path, indent, above)
-  local pieces, long = {}, false
+  local pieces, long, length = {}, false, 0
   local element = type(of) == "string" and { nil, of } or of and { nil, "object", of = of }
+  for key in pairs(list) do
+    if math.type(key) ~= "integer" or key < 1 or key > #list then
+      fail(path, "a list with the key " .. tostring(key))
+    end
+  end
   for i = 1, #list do
-    long = long or type(list[i]) == "table" or type(list[i]) == "string"
     pieces[i] = write(list[i], element, string.format("%s[%d]", path, i), nil, above)
+    if type(list[i]) == "string" then length = length + #pieces[i] end
+    long = long or type(list[i]) == "table" or length > 60
   end
   return enclose("[", pieces, "]", long and indent or nil)
 end

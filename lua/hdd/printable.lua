@@ -25,9 +25,8 @@ local function map(s, show)
   while position <= #s do
     local ends, wrong = utf8.len(s, position)
     local last = ends and #s or wrong - 1
-    for from, code in utf8.codes(s:sub(position, last)) do
-      pieces[#pieces + 1] = show(code) or s:sub(position + from - 1,
-        (utf8.offset(s, 2, position + from - 1) or last + 1) - 1)
+    for _, code in utf8.codes(s:sub(position, last)) do
+      pieces[#pieces + 1] = show(code) or utf8.char(code)
     end
     if wrong then pieces[#pieces + 1] = escape(s:byte(wrong)) end
     position = (wrong or #s) + 1

@@ -73,8 +73,8 @@ function M.size(text)
     if value and value >= 0 then return value end
     return refuse(text, "size (larger than 2^63-1 bytes)", SIZES)
   end
-  local whole, fraction, suffix = given:match("^(%d+)%.?(%d*)%s?(%a*)$")
-  local factor = whole and not given:find("%.%D") and factor_of(suffix)
+  local whole, point, fraction, suffix = given:match("^(%d+)(%.?)(%d*)%s?(%a*)$")
+  local factor = whole and (point == "") == (fraction == "") and factor_of(suffix)
   if not factor then return refuse(text, "size", SIZES) end
   local value, why = scale(whole, fraction, factor)
   if not value then return refuse(text, "size (" .. why .. ")", SIZES) end
@@ -226,7 +226,7 @@ function M.offset(text, size, block)
 end
 
 -- string.format writes the locale's decimal separator (which may be several bytes long).
-local function point(s)
+local function with_point(s)
   return (s:gsub("[^0-9eE+%-]+", "."))
 end
 
@@ -243,7 +243,7 @@ function M.fixed(value, digits)
   if not is_finite(value) then return "n/a" end
   if value == 0 then value = 0.0 end -- not -0
   if math.type(value) == "integer" and (digits or 0) == 0 then return string.format("%d", value) end
-  return point(string.format("%." .. (digits or 0) .. "f", value))
+  return with_point(string.format("%." .. (digits or 0) .. "f", value))
 end
 
 --- A number in the fewest digits that read back as the same value, whatever the locale. Integers
@@ -257,7 +257,7 @@ function M.exact(value)
   for digits = 15, 17 do
     local text = string.format("%." .. digits .. "g", value)
     if digits == 17 or tonumber(text) == value then
-      text = point(text)
+      text = with_point(text)
       return text:find("[.e]") and text or text .. ".0"
     end
   end

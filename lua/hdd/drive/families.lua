@@ -29,6 +29,7 @@ local function with(base, more)
 end
 
 local SEAGATE_MS = with(SEAGATE, {
+  [5] = rule "sectors_maybe_high",
   [18] = row("head health", "Head_Health"), [200] = row("pressure limit trips", "Pressure_Limit"),
   [240] = rule "head_hours_and_ms",
 })
@@ -55,14 +56,15 @@ local INTEL = {
   [226] = row("wear by the timed workload", "Workld_Media_Wear_Indic", "timed_wear"),
   [227] = row("reads in the timed workload", "Workld_Host_Reads_Perc", "timed_reads"),
   [228] = row("duration of the timed workload", "Workload_Minutes", "timed_minutes"),
+  [232] = row("available reserved space", "Available_Reservd_Space", "reserve_by_value"),
   [233] = row("media wear-out indicator", "Media_Wearout_Indicator", "life_left_by_value"),
   [241] = row(WRITTEN, "Host_Writes_32MiB", "units_32_mib"), [242] = row(READ, "Host_Reads_32MiB", "units_32_mib"),
 }
 
-local INTEL_320 = with(INTEL, {[170] = row("available reserved space", "Reserve_Block_Count")})
+local INTEL_320 = with(INTEL, {[170] = row("available reserved space", "Reserve_Block_Count", "reserve_by_value")})
 
 local INTEL_DC = with(INTEL, {
-  [170] = row("available reserved space", "Available_Reservd_Space"),
+  [170] = row("available reserved space", "Available_Reservd_Space", "reserve_by_value"),
   [174] = row("unsafe shutdowns", "Unsafe_Shutdown_Count", "count"),
   [175] = row("power loss capacitor test", "Power_Loss_Cap_Test", "capacitor_test"),
   [183] = row("link downshifts", "SATA_Downshift_Count", "count"), [190] = row("case temperature", "Temperature_Case", "temperature"),
@@ -98,7 +100,7 @@ local MICRON_M4 = with(MICRON, {
 })
 
 local SAMSUNG_FLASH = {
-  [5] = rule "sectors", [177] = row("wear levelling count", "Wear_Leveling_Count", "erase_cycles"),
+  [5] = rule "sectors", [177] = row("wear levelling count", "Wear_Leveling_Count", "erase_cycles_and_life"),
   [179] = rule "blocks", [181] = rule "count", [182] = rule "count", [183] = rule "blocks", [184] = rule "count",
   [187] = row("uncorrectable errors", "Uncorrectable_Error_Cnt", "count"), [195] = row("ECC errors", "ECC_Error_Rate"),
   [197] = rule "sectors", [199] = row(nil, "CRC_Error_Count", "count"), [202] = row("exception mode", "Exception_Mode_Status"),
@@ -116,6 +118,7 @@ local FUJITSU_SECONDS = with(FUJITSU, {[9] = rule "seconds"})
 local FUJITSU_MINUTES = with(FUJITSU, {[9] = rule "minutes"})
 local MINUTES = {[9] = row(nil, "Power_On_Minutes", "minutes")}
 local HALF_MINUTES = {[9] = row(nil, "Power_On_Half_Minutes", "half_minutes")}
+local TOSHIBA_MK = with(MINUTES, {[199] = rule "nothing"})  -- tens of millions on a drive without a fault
 local SECTORS_MOVED = {[241] = rule "logical_sectors", [242] = rule "logical_sectors"}
 
 -- The first row whose pattern (a Lua pattern on the model, and one on the firmware if there)
@@ -134,8 +137,10 @@ local FAMILIES = {
     models = {"^Samsung SSD", "^SAMSUNG SSD 830", "^SAMSUNG MZ7", "^MZ7"}},
 
   {name = "Fujitsu MHY BH", models = {"^FUJITSU MHY2%d+BH"}, firmware = "^0085000B",
-    -- This firmware counts minutes, and its 197 and 198 hold no count of sectors.
-    attributes = with(FUJITSU_MINUTES, {[197] = rule "nothing", [198] = rule "nothing"})},
+    -- This firmware counts minutes, and these others hold no plain count.
+    attributes = with(FUJITSU_MINUTES, {
+      [4] = rule "nothing", [196] = rule "nothing", [197] = rule "nothing", [198] = rule "nothing", [199] = rule "nothing",
+    })},
   {name = "Fujitsu MHY BH", models = {"^FUJITSU MHY2%d+BH"}, attributes = FUJITSU},
   {name = "Fujitsu MHZ BJ", models = {"^FUJITSU MHZ2%d+BJ"}, attributes = FUJITSU_MINUTES},
   {name = "Fujitsu MHZ BH", models = {"^FUJITSU MHZ2%d+BH"}, attributes = FUJITSU},
@@ -151,12 +156,13 @@ local FAMILIES = {
   {name = "SAMSUNG SpinPoint M", models = {"^SAMSUNG MP0%d+H"}, attributes = HALF_MINUTES},
   {name = "SAMSUNG SpinPoint T166", models = {"^SAMSUNG HD080GJ", "^SAMSUNG HD160HJ", "^SAMSUNG HD252KJ", "^SAMSUNG HD32[01]KJ", "^SAMSUNG HD403LJ",
     "^SAMSUNG HD50[01]LJ"},
-    attributes = {[197] = row("pending sectors, ever", "Total_Pending_Sectors", "sectors")}},
+    -- 187 holds a 1 in its second word and its value was never set.
+    attributes = {[187] = rule "nothing", [197] = row("pending sectors, ever", "Total_Pending_Sectors", "sectors")}},
   {models = {"^SAMSUNG SV0412H", "^SAMSUNG SV1204H"}, attributes = with(HALF_MINUTES, {[194] = rule "temperature_tenths"})},
   {models = {"^SAMSUNG S[PV]%d", "^SAMSUNG HM0[468]0H", "^SAMSUNG HM120I[CI]", "^SAMSUNG HM1[026]0J[CI]"}, attributes = HALF_MINUTES},
 
-  {name = 'Toshiba 2.5" HDD MK..51GSY', models = {"^TOSHIBA MK%d%d51GSY"}, attributes = MINUTES},
-  {models = {"^TOSHIBA MK%d%d[56][61]GSY", "^TOSHIBA MK%d%d76GSX"}, attributes = MINUTES},
+  {name = 'Toshiba 2.5" HDD MK..51GSY', models = {"^TOSHIBA MK%d%d51GSY"}, attributes = TOSHIBA_MK},
+  {models = {"^TOSHIBA MK%d%d[56][61]GSY", "^TOSHIBA MK%d%d76GSX"}, attributes = TOSHIBA_MK},
   {name = 'Toshiba 3.5" MG03ACAxxx(Y) Enterprise HDD', models = {"^TOSHIBA MG03ACA"}, attributes = SECTORS_MOVED},
 
   {name = "Western Digital VelociRaptor", models = {"^WDC WD%d+[BGH]L[FH][SX]", "^WDC WD%d+[BCD]HTZ"}, attributes = {}},

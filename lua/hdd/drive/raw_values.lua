@@ -133,12 +133,19 @@ function M.count(r)
   if r.raw <= 0xffffffff then return {count = r.raw}, ("%d"):format(r.raw) end
 end
 
+-- Where something stands above the lowest word, that word is not known to be the count.
 function M.small_count(r)
-  return {count = word(r, 0)}, ("%d"):format(word(r, 0))
+  if r.raw <= 0xffff then return {count = r.raw}, ("%d"):format(r.raw) end
 end
 
 function M.sectors(r)
   if r.raw <= 0xffffffff then return {sectors = r.raw}, ("%d"):format(r.raw) end
+end
+
+-- The newest Seagate drives keep the count in the highest word.
+function M.sectors_maybe_high(r)
+  if low32(r) ~= 0 then return M.sectors(r) end
+  return {sectors = word(r, 4)}, ("%d"):format(word(r, 4))
 end
 
 -- Fujitsu keeps the size of the spare pool above the count.
@@ -213,6 +220,20 @@ end
 
 function M.erase_cycles(r)
   if r.raw <= 0xffffff then return {erase_cycles = r.raw}, ("%d cycles"):format(r.raw) end
+end
+
+-- Samsung's 177: the mean count of erases in the raw value, the life left in the normalized one (it agrees
+-- with the standard's "percentage used" where a drive has both).
+function M.erase_cycles_and_life(r)
+  local meaning = M.erase_cycles(r)
+  if not meaning or r.value > 100 then return M.erase_cycles(r) end
+  meaning.life_left_percent = r.value
+  return meaning, ("%d cycles, %d %% left"):format(r.raw, r.value)
+end
+
+-- The normalized value counts the spare blocks left down from 100.
+function M.reserve_by_value(r)
+  if r.value <= 100 then return {reserve_left_percent = r.value}, ("%d %% left"):format(r.value) end
 end
 
 -- Intel's timed workload: FFFFh means that the timer has not run for an hour yet.

@@ -39,9 +39,8 @@ static void complain(const char *message) {
 
 /* ---- options ---- */
 
-/* Reads the options before the script's name; false when one is unknown or lacks its argument.
-   `*bad` is the argument that is in question. */
-static bool read_options(struct options *o, const char **bad) {
+/* Reads the options before the script's name.  NULL, or what is wrong, with the option in *bad. */
+static const char *read_options(struct options *o, const char **bad) {
   int i;
   for (i = 1; i < o->argc && o->argv[i][0] == '-' && o->argv[i][1] != '\0'; i++) {
     const char *option = *bad = o->argv[i];
@@ -62,13 +61,13 @@ static bool read_options(struct options *o, const char **bad) {
     } else if (option[1] == 'e' || option[1] == 'l') {
       o->code |= option[1] == 'e';
       if (option[2] == '\0' && (++i >= o->argc || o->argv[i][0] == '-'))
-        return false;
+        return "an argument is missing after";
     } else {
-      return false;
+      return "unrecognized option";
     }
   }
   o->script = i;
-  return true;
+  return NULL;
 }
 
 static void print_help(FILE *to) {
@@ -169,12 +168,9 @@ static bool reader_left(void) {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/* Jobs are stopped and settings restored by the state's end.  Returns the exit status. */
+/* Jobs are stopped and settings restored by the state's end.  Returns the exit status.  os.exit in
+   a finalizer brings us here once more; lua_close then goes on with the finalizers that are left. */
 static int leave(lua_State *L, int status) {
-  static bool leaving;
-  if (leaving) /* os.exit in a finalizer */
-    return status;
-  leaving = true;
   coroutine_track(NULL);
   lua_close(L);
   errno = 0;
@@ -278,13 +274,10 @@ static int run_environment(lua_State *L) {
   return init[0] == '@' ? run_file(L, init + 1) : run_text(L, init, name);
 }
 
-/* The prompt; a SIGTERM or SIGHUP there is an exit status. */
 static int run_prompt(lua_State *L) {
-  int status;
   luaL_loadstring(L, "require('hdd.prompt').run(...)");
   lua_pushcfunction(L, add_traceback);
-  status = report(L, call(L, 1, 0));
-  return status == DONE && interrupt_pending() != 0 ? 128 + interrupt_pending() : status;
+  return report(L, call(L, 1, 0));
 }
 
 static int print_version(lua_State *L) {
@@ -376,11 +369,11 @@ static int help(void) {
 
 int main(int argc, char **argv) {
   struct options options = {.argc = argc, .argv = argv};
-  const char *bad = NULL;
+  const char *bad = NULL, *wrong = read_options(&options, &bad);
   lua_State *L;
   int status;
-  if (!read_options(&options, &bad)) {
-    fprintf(stderr, "hddlua: %s: unknown option, or its argument is missing\n", bad);
+  if (wrong) {
+    fprintf(stderr, "hddlua: %s '%s'\n", wrong, bad);
     print_help(stderr);
     return NOT_RUN;
   }
@@ -396,5 +389,7 @@ int main(int argc, char **argv) {
   lua_pushlightuserdata(L, &options);
   status = lua_pcall(L, 1, 1, 0);
   status = status == LUA_OK ? (int)lua_tointeger(L, -1) : report(L, status);
+  if (status == DONE && interrupt_pending() != 0) /* it ended early, in good order */
+    status = 128 + interrupt_pending();
   return leave(L, status);
 }

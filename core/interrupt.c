@@ -28,7 +28,7 @@
 
 /* So many writes to a pipe that nobody reads, with no call of ours in between, are a script that
    would print for ever; a shorter one goes on and saves its results. */
-#define BROKEN_WRITES (1 << 20)
+#define BROKEN_WRITES (1 << 18)
 
 _Atomic unsigned hdd_interrupts __attribute__((aligned(64)));
 

@@ -44,7 +44,7 @@ void interrupt_wait_end(void);
 int interrupt_poll(struct pollfd *fds, unsigned n, int64_t until_ns);
 
 /* Install the handlers for good, and one for SIGPIPE: a reader of our output that goes away must not
-   cost a measurement, so writes return EPIPE.  (After a million of them in a row it counts as an
+   cost a measurement, so writes return EPIPE.  (After a quarter of a million in a row it counts as an
    interrupt.) */
 void interrupt_install(void);
 

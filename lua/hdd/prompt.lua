@@ -51,7 +51,8 @@ local function complain(message)
   io.stderr:write(tostring(message), "\n")
 end
 
--- Prints what a statement gave, or what was wrong; our own part of a traceback is left out.
+-- Prints what a statement gave, or what was wrong; our own part of a traceback is left out. Returns
+-- which of the two.
 local function show(ok, ...)
   if not ok then
     complain((tostring((...)):gsub("\n\t%[C%]: in function 'xpcall'\n.*", "\n\t[C]: in ?")))
@@ -61,6 +62,7 @@ local function show(ok, ...)
       complain(("error calling 'print' (%s)"):format(tostring(message)))
     end
   end
+  return ok
 end
 
 --- Reads and runs statements until the end of standard input, SIGTERM or SIGHUP.
@@ -73,8 +75,9 @@ function M.run(traceback)
     if not ok then
       complain(statement)
     elseif statement then
-      show(xpcall(statement, traceback))
+      local raised = not show(xpcall(statement, traceback))
       signal = core.interrupt_pending()
+      if signal and not raised then complain("interrupted") end
     elseif message == nil then
       break
     elseif message ~= INTERRUPTED then

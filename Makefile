@@ -32,7 +32,10 @@ V =
 Q = $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-4s %s\n' '$(1)' '$@')
 
-all: $(BUILD)/hdd/core.so $(BUILD)/hddlua  ## build build/hddlua and build/hdd/core.so (the default)
+# Modules as hddlua loads them: compiled, beside core.so.  A stock interpreter takes the sources.
+MODULES = $(patsubst lua/%.lua,$(BUILD)/%.luac,$(LUA_FILES))
+
+all: $(BUILD)/hdd/core.so $(BUILD)/hddlua $(MODULES)  ## build build/hddlua and build/hdd/core.so (the default)
 
 # Undefined symbols of core.so are Lua's, which the interpreter that loads it brings along.  It stays
 # loaded when the state is closed: a thread whose drive never answers may outlive it.
@@ -45,6 +48,10 @@ $(BUILD)/hddlua: $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -o $@ $^ $(HDDLUA_LIBS) $(CORE_LIBS)
+
+$(BUILD)/%.luac: lua/%.lua $(BUILD)/hddlua build-aux/precompile
+	@mkdir -p $(@D)
+	$(Q)$(BUILD)/hddlua build-aux/precompile $< $@
 
 $(BUILD)/obj/%.o: core/%.c Makefile
 	@mkdir -p $(@D)
@@ -112,7 +119,8 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	install -D $(BUILD)/hddlua $(DESTDIR)$(PREFIX)/bin/hddlua
 	install -D -m 644 $(BUILD)/hdd/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/core.so
 	@set -e; for file in $(patsubst lua/%,%,$(LUA_FILES)); do \
-	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; done
+	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; \
+	  install -D -m 644 $(BUILD)/$${file%.lua}.luac $(DESTDIR)$(PREFIX)/lib/lua/5.4/$${file%.lua}.luac; done
 	install -d $(DESTDIR)$(PREFIX)/share/hddlua/scripts $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install scripts/*.lua $(DESTDIR)$(PREFIX)/share/hddlua/scripts
 	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples

@@ -377,6 +377,12 @@ static int queue_fd(lua_State *L) {
   return 1;
 }
 
+/* issued(): bytes that it has made the drive read. */
+static int queue_issued(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)queue_check(L)->issued_bytes);
+  return 1;
+}
+
 /* outcome(): what the queue has measured so far. */
 static int queue_outcome(lua_State *L) {
   struct queue *q = queue_check(L);
@@ -413,7 +419,8 @@ static int queue_collect(lua_State *L) {
 
 void queue_register(lua_State *L) {
   static const luaL_Reg methods[] = {{"begin", queue_begin}, {"step", queue_step},
-                                     {"fd", queue_fd},       {"outcome", queue_outcome},
+                                     {"fd", queue_fd},       {"issued", queue_issued},
+                                     {"outcome", queue_outcome},
                                      {"close", queue_close}, {NULL, NULL}};
   luaL_newmetatable(L, SLOT);
   lua_newtable(L);

@@ -40,7 +40,6 @@
 -- @classmod hdd.device
 local core = require "hdd.core"
 local job = require "hdd.job"
-local queue = require "hdd.queue"
 
 local M = {}
 local Drive = {}
@@ -120,7 +119,7 @@ end
 -- @return[2] nil, message, code
 -- @usage local q <close> = drive:queue {depth = 4, block_size = 512}
 function Drive:queue(options)
-  return queue.open(self, options)
+  return require("hdd.queue").open(self, options)
 end
 
 --- Close it. Its jobs stop; the descriptor goes with their last completion. Harmless a second time.

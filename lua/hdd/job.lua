@@ -2,7 +2,6 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @classmod hdd.job
 local core = require "hdd.core"
-local foreign = require "hdd.foreign"
 local task = require "hdd.task"
 
 local Job = core.Job
@@ -18,9 +17,12 @@ local watches = setmetatable({}, {__mode = "k"}) -- job -> its foreign.Watch, un
 function M.start(drive, options)
   task.check()
   local job, message, code
-  local in_flight = (options.depth or 1) * (options.block_size or 4096)
-  local watch = foreign.begin(drive, function() return job and job:progress().issued_bytes or 0 end,
-    in_flight)
+  local watch
+  if drive.type ~= "character" then -- no drive: nobody's I/O on it matters
+    local in_flight = (options.depth or 1) * (options.block_size or 4096)
+    watch = require("hdd.foreign").begin(drive,
+      function() return job and job:progress().issued_bytes or 0 end, in_flight)
+  end
   job, message, code = core.start(drive.device, options)
   if not job then return nil, message, code end
   watches[job] = watch

@@ -2,10 +2,13 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @classmod hdd.queue
 local core = require "hdd.core"
+local foreign = require "hdd.foreign"
 local task = require "hdd.task"
 
 local Queue = core.Queue
 local M = {}
+
+local drives = setmetatable({}, {__mode = "k"}) -- queue -> its drive
 
 --- Open a queue. Users call `drive:queue`.
 -- @tparam Drive drive
@@ -14,7 +17,10 @@ local M = {}
 -- @return[2] nil, message, code
 function M.open(drive, options)
   task.check()
-  return core.queue(drive.device, options)
+  local queue, message, code = core.queue(drive.device, options)
+  if not queue then return nil, message, code end
+  drives[queue] = drive
+  return queue
 end
 
 --- Call a function in a coroutine for each slot, until all have returned.
@@ -31,6 +37,8 @@ end
 -- end)
 function Queue:each(f)
   task.check()
+  local before = self:issued()
+  local watch = foreign.begin(drives[self], function() return self:issued() - before end)
   local live, message, code = self:begin(f)
   if not live then return nil, message, code end
   local fd = self:fd()
@@ -40,7 +48,9 @@ function Queue:each(f)
     live = self:step(task.alone())
     task.check()
   end
-  return self:outcome()
+  local result = self:outcome()
+  result.foreign, result.steal = watch:finish(self:issued() - before)
+  return result
 end
 
 return M

@@ -21,7 +21,9 @@
 #define JOB "hdd.Job"
 #define RUNNING "hdd.running" /* registry: the set of jobs that have not been seen to finish */
 
-enum { OPTIONS = 1, OUTCOME, PROBLEM, USER_VALUES = PROBLEM };
+/* What Lua gave, as it was at the start (a table of options may be used again for the next job), and
+   what Lua will get. */
+enum { PATTERN_VALUE = 1, RECORDS_VALUE, HISTOGRAM_VALUE, OUTCOME, PROBLEM, USER_VALUES = PROBLEM };
 
 struct handle {
   struct job *job;
@@ -182,8 +184,11 @@ static int job_start(lua_State *L) {
   if (code != 0)
     return hdd_fail(L, code, "records to %s", path ? path : "Lua");
 
-  lua_pushvalue(L, 2);
-  lua_setiuservalue(L, -2, OPTIONS);
+  static const char *const kept[] = {"pattern", "records", "histogram"};
+  for (int i = 0; i < 3; i++) {
+    lua_getfield(L, 2, kept[i]);
+    lua_setiuservalue(L, -2, PATTERN_VALUE + i);
+  }
   if (j->pattern.kind == PATTERN_FUNCTION) {
     feed(L, h); /* so that the first read need not wait */
     if (lua_getiuservalue(L, -1, PROBLEM) != LUA_TNIL)
@@ -259,16 +264,13 @@ static int with_traceback(lua_State *L) {
   return 1;
 }
 
-/* Runs `function` with the Lua function `key` of the options and the handle.  An error stops the job
+/* Runs `function` with the Lua function that is user value `value` and the handle.  An error stops the job
    and is kept to be raised where its result is asked for.  Stack: the job at 1 or on top. */
-static bool call_option(lua_State *L, struct handle *h, int self, const char *key,
-                        lua_CFunction function) {
+static bool call_kept(lua_State *L, struct handle *h, int self, int value, lua_CFunction function) {
   int top = lua_gettop(L);
   lua_pushcfunction(L, with_traceback);
   lua_pushcfunction(L, function);
-  lua_getiuservalue(L, self, OPTIONS);
-  lua_getfield(L, -1, key);
-  lua_remove(L, -2);
+  lua_getiuservalue(L, self, value);
   lua_pushlightuserdata(L, h);
   int status = lua_pcall(L, 2, 0, top + 1);
   if (status != LUA_OK) {
@@ -281,7 +283,7 @@ static bool call_option(lua_State *L, struct handle *h, int self, const char *ke
 }
 
 static bool feed(lua_State *L, struct handle *h) {
-  return h->fed_all || call_option(L, h, lua_gettop(L), "pattern", feed_offsets);
+  return h->fed_all || call_kept(L, h, lua_gettop(L), PATTERN_VALUE, feed_offsets);
 }
 
 /* Calls the function (stack 1) with one batch: columns of integers, valid until it returns. */
@@ -332,7 +334,7 @@ static int job_attend(lua_State *L) {
   if (j->pattern.kind == PATTERN_FUNCTION && !finished)
     feed(L, h);
   if (wants_records(j) && lua_getiuservalue(L, 1, PROBLEM) == LUA_TNIL)
-    call_option(L, h, 1, "records", deliver_records);
+    call_kept(L, h, 1, RECORDS_VALUE, deliver_records);
   if (finished)
     (void)eventfd_write(j->finished_fd, 1); /* stays readable: others may wait on it */
   lua_pushboolean(L, finished);
@@ -489,8 +491,7 @@ static void push_abandoned(lua_State *L, const struct job *j) {
 
 static void push_outcome(lua_State *L, struct job *j) {
   int histogram = 0;
-  lua_getiuservalue(L, 1, OPTIONS);
-  if (lua_getfield(L, -1, "histogram") != LUA_TNIL)
+  if (lua_getiuservalue(L, 1, HISTOGRAM_VALUE) != LUA_TNIL)
     histogram = lua_gettop(L);
   lua_createtable(L, 0, 32);
   bool nothing_left = !j->cut_off && j->tally.until_ns > j->tally.from_ns;

@@ -132,10 +132,10 @@ static int refuse(lua_State *L, int code, const char *path) {
   switch (code) {
     case EACCES:
     case EPERM:
-      return hdd_fail_with(L, code, "%s: %s: run as root, or join the group that may read it (disk)",
-                           path, strerror(code));
-    case ENOMEDIUM:
-      return hdd_fail_with(L, code, "%s: no medium: nothing to read (size 0)", path);
+      return hdd_fail_with(L, code,
+                           "%s: %s: run as root, or join the group that may read it (disk)", path,
+                           strerror(code));
+    case ENOMEDIUM: return hdd_fail_with(L, code, "%s: no medium: nothing to read (size 0)", path);
     case EINVAL:
       return hdd_fail_with(L, code,
                            "%s: direct I/O is refused by this file system; buffered reads measure "

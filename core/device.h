@@ -12,7 +12,7 @@
    read that a stuck drive never answers so keeps its descriptor for as long as it takes. */
 struct device {
   _Atomic int references;
-  _Atomic bool closed;          /* by the script: jobs stop, nothing new starts */
+  _Atomic bool closed; /* by the script: jobs stop, nothing new starts */
   int fd;
   int64_t size;                 /* bytes; of a file read directly, down to a whole logical block */
   unsigned logical_block_size;  /* bytes: what offsets and lengths must be multiples of */

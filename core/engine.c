@@ -16,12 +16,12 @@
 #include "interrupt.h"
 #include "thread.h"
 
-#define likely(x) __builtin_expect(!!(x), 1)
+#define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-static const int64_t TICK_NS = 100 * 1000000;   /* how late a stop may be noticed in a silence */
-static const int64_t STARVED_NS = 1000000;      /* the same while Lua owes offsets or room */
-static const int64_t DRAIN_NS = 2 * NS_PER_S;   /* a stuck drive neither completes nor cancels */
+static const int64_t TICK_NS = 100 * 1000000; /* how late a stop may be noticed in a silence */
+static const int64_t STARVED_NS = 1000000;    /* the same while Lua owes offsets or room */
+static const int64_t DRAIN_NS = 2 * NS_PER_S; /* a stuck drive neither completes nor cancels */
 enum {
   AGAIN_MOST = 100,    /* times that one read is tried again at the kernel's asking */
   SHORTAGES_MOST = 500 /* calls in a row without resources, a few ms each, before giving up */
@@ -57,7 +57,10 @@ static inline void issue(struct job *j, int64_t offset, uint32_t length, bool pr
   s->probe = probe;
   s->busy = true;
   ring_read(&j->ring, i, 0, length, offset);
-  j->in_flight_bytes += length;
+  if (probe)
+    j->probes++;
+  else
+    j->in_flight_bytes += length;
   counter_add(&j->issued_bytes, length);
   s->submitted_ns = now_ns(); /* last, right before the kernel gets it */
   if (j->in_flight++ == 0)
@@ -65,10 +68,11 @@ static inline void issue(struct job *j, int64_t offset, uint32_t length, bool pr
 }
 
 /* How many reads of a whole block may be issued before a limit has to be looked at again: what was
-   issued counts, whether it succeeds or not.  0: the limit is reached, unless the ramp still runs. */
+   issued counts, whether it succeeds or not, but for probes.  0: the limit is reached, unless the
+   ramp still runs. */
 static uint64_t allowance(struct job *j) {
   struct counters *c = &j->tally.counters;
-  uint64_t ios = counter_get(&c->ios) + counter_get(&c->errors) + j->in_flight;
+  uint64_t ios = counter_get(&c->ios) + counter_get(&c->errors) + j->in_flight - j->probes;
   uint64_t bytes = counter_get(&c->bytes) + j->in_flight_bytes;
   enum stop_reason reached = ios >= j->limits.ios       ? STOP_IOS
                              : bytes >= j->limits.bytes ? STOP_BYTES
@@ -127,7 +131,7 @@ static unsigned fill(struct job *j) {
       break;
     }
     if (unlikely(j->failed_in_a_row >= j->probe_at)) {
-      j->probe_at = UINT64_MAX; /* until its answer */
+      j->probe_at = UINT64_MAX;  /* until its answer */
       if (j->good_offset >= 0) { /* else nothing was ever read: all are failures */
         issue(j, j->good_offset, j->device->logical_block_size, true);
         n++;
@@ -145,6 +149,7 @@ static unsigned fill(struct job *j) {
       issue(j, offset, length, false);
       n++;
     } else if (answer == PATTERN_ENDS) {
+      j->pattern_waits = false;
       stop_for(j, STOP_PATTERN);
       break;
     } else {
@@ -167,6 +172,27 @@ static void stamp_again(struct job *j) {
     j->slots[sq->sqes[head & *sq->kring_mask].user_data].submitted_ns = now;
 }
 
+static void release(struct job *j, unsigned i) {
+  struct slot *s = &j->slots[i];
+  s->busy = false;
+  j->in_flight--;
+  if (unlikely(s->probe))
+    j->probes--;
+  else
+    j->in_flight_bytes -= s->length;
+  j->idle[j->n_idle++] = i;
+}
+
+/* What the kernel never took is not in flight: the queue is wound back, the buffers are ours. */
+static void forget_unsubmitted(struct job *j) {
+  struct io_uring_sq *sq = &j->ring.uring.sq;
+  unsigned head = *sq->khead;
+  for (unsigned at = head; at != sq->sqe_tail; at++)
+    release(j, (unsigned)sq->sqes[at & *sq->kring_mask].user_data);
+  sq->sqe_head = sq->sqe_tail = head;
+  io_uring_smp_store_release(sq->ktail, head);
+}
+
 /* An io_uring call failed.  Too few resources (EAGAIN, EBUSY) pass when completions are reaped:
    tried again, within a bound. */
 static void trouble(struct job *j, int code) {
@@ -182,6 +208,7 @@ static void trouble(struct job *j, int code) {
   }
   j->kernel_error = code;
   j->kernel_call = "io_uring_enter";
+  forget_unsubmitted(j);
   stop_for(j, STOP_KERNEL);
 }
 
@@ -221,14 +248,6 @@ static void lost(struct job *j, int64_t offset) {
   j->lost_offset = j->failed_in_a_row > 0 ? j->first_failed_offset : offset;
   tally_take_back(&j->tally, j->failed_in_a_row < counted ? j->failed_in_a_row : counted);
   stop_for(j, STOP_LOST);
-}
-
-static void release(struct job *j, unsigned i) {
-  struct slot *s = &j->slots[i];
-  s->busy = false;
-  j->in_flight--;
-  j->in_flight_bytes -= s->length;
-  j->idle[j->n_idle++] = i;
 }
 
 static void record(struct job *j, const struct slot *s, int64_t ns, int code) {
@@ -290,7 +309,7 @@ static void completed(struct job *j, unsigned i, int result) {
   struct slot *s = &j->slots[i];
   int64_t ns = j->now - s->submitted_ns;
   bool whole = result == (int)(s->length - s->done);
-  if (unlikely(!whole) && !s->probe && continued(j, i, result))
+  if (unlikely(!whole) && !(s->probe && result > 0) && continued(j, i, result))
     return;
   release(j, i);
   if (unlikely(s->probe)) {
@@ -318,8 +337,29 @@ static void end_ramp(struct job *j) {
   tally_begin(&j->tally, j->now);
   if (j->limits.runtime_ns != NEVER)
     j->deadline_ns = j->now + j->limits.runtime_ns;
+  if (j->deadline_ns < j->tick_ns)
+    j->tick_ns = j->deadline_ns;
   if (j->stopping == STOP_NONE)
     set_phase(j, JOB_RUN);
+}
+
+static void note_oldest(struct job *j) {
+  const struct slot *oldest = NULL;
+  for (unsigned i = 0; i < j->wish.depth; i++)
+    if (j->slots[i].busy && (!oldest || j->slots[i].submitted_ns < oldest->submitted_ns))
+      oldest = &j->slots[i];
+  if (oldest)
+    atomic_store_explicit(&j->oldest_offset, oldest->offset, memory_order_relaxed);
+}
+
+/* Nothing has completed since quiet_from, although something was in flight. */
+static void note_silence(struct job *j) {
+  int64_t quiet_from = atomic_load_explicit(&j->tally.counters.quiet_from, memory_order_relaxed);
+  if (j->ramping || j->now - quiet_from <= j->tally.stall_ns)
+    return;
+  note_oldest(j);
+  tally_stall(&j->tally, quiet_from, j->now - quiet_from,
+              atomic_load_explicit(&j->oldest_offset, memory_order_relaxed));
 }
 
 /* Accounts for what is there.  One clock reading a batch: a latency ends at the reap, and what comes
@@ -331,9 +371,8 @@ static void reap(struct job *j) {
   if (unlikely(n == 0))
     return;
   int64_t quiet_from = atomic_load_explicit(&j->tally.counters.quiet_from, memory_order_relaxed);
-  if (unlikely(j->now - quiet_from > j->tally.stall_ns) && !j->ramping)
-    tally_stall(&j->tally, quiet_from, j->now - quiet_from,
-                atomic_load_explicit(&j->oldest_offset, memory_order_relaxed));
+  if (unlikely(j->now - quiet_from > j->tally.stall_ns))
+    note_silence(j);
   atomic_store_explicit(&j->tally.counters.quiet_from, j->now, memory_order_relaxed);
   struct io_uring_cq *cq = &uring->cq;
   unsigned head = *cq->khead, mask = *cq->kring_mask;
@@ -376,15 +415,6 @@ static bool precise(struct job *j) {
          half_width <= j->limits.precision * mean;
 }
 
-static void note_oldest(struct job *j) {
-  const struct slot *oldest = NULL;
-  for (unsigned i = 0; i < j->wish.depth; i++)
-    if (j->slots[i].busy && (!oldest || j->slots[i].submitted_ns < oldest->submitted_ns))
-      oldest = &j->slots[i];
-  if (oldest)
-    atomic_store_explicit(&j->oldest_offset, oldest->offset, memory_order_relaxed);
-}
-
 /* At least every TICK_NS, and whenever a deadline has come. */
 static void tick(struct job *j) {
   int64_t quiet_from = atomic_load_explicit(&j->tally.counters.quiet_from, memory_order_relaxed);
@@ -398,8 +428,10 @@ static void tick(struct job *j) {
     stop_for(j, STOP_RUNTIME);
   if (precise(j))
     stop_for(j, STOP_PRECISION);
-  if (atomic_exchange_explicit(&j->snapshot_wanted, false, memory_order_acquire))
+  if (!j->ramping && atomic_exchange_explicit(&j->snapshot_wanted, false, memory_order_acquire))
     send_snapshot(j);
+  if (j->recorder && j->recorder->since_wake > 0)
+    recorder_wake(j->recorder); /* few reads a second, too, are seen soon */
   j->tick_ns = j->now + TICK_NS;
   if (j->deadline_ns > j->now && j->deadline_ns < j->tick_ns)
     j->tick_ns = j->deadline_ns;
@@ -456,22 +488,23 @@ static void run(struct job *j) {
   }
 }
 
-/* Reads that the kernel never took are not in flight: their buffers are ours. */
-static void forget_unsubmitted(struct job *j) {
-  struct io_uring_sq *sq = &j->ring.uring.sq;
-  for (unsigned head = *sq->khead; head != sq->sqe_tail; head++)
-    release(j, (unsigned)sq->sqes[head & *sq->kring_mask].user_data);
-}
-
 static void note_abandoned(struct job *j) {
   j->cut_off = true;
   j->in_flight_at_end = j->in_flight;
+  note_silence(j);
   j->abandoned = malloc(j->in_flight * sizeof *j->abandoned);
   if (!j->abandoned)
     return;
   for (unsigned i = 0; i < j->wish.depth; i++)
     if (j->slots[i].busy)
       j->abandoned[j->n_abandoned++] = j->slots[i].offset;
+}
+
+/* A job that ended in its ramp has counted nothing; the part that counts would have begun then. */
+static void settle_ramp(struct job *j) {
+  int64_t due = j->tally.from_ns + j->limits.ramp_ns;
+  if (j->ramping)
+    tally_begin(&j->tally, due < j->now ? due : j->now);
 }
 
 /* Until its last completion the kernel may write to a buffer: ring, buffers and descriptor stay. */
@@ -483,6 +516,12 @@ static void linger(struct job *j) {
     io_uring_cqe_seen(&j->ring.uring, cqe);
     j->in_flight--;
   }
+}
+
+static void let_go(struct job *j) {
+  ring_close(&j->ring);
+  j->reading = false;
+  device_done(j->device);
 }
 
 static int64_t timeval_ns(struct timeval t) {
@@ -505,18 +544,19 @@ static void *job_thread(void *argument) {
   j->cpu_user_ns = timeval_ns(after.ru_utime) - timeval_ns(before.ru_utime);
   j->cpu_system_ns = timeval_ns(after.ru_stime) - timeval_ns(before.ru_stime);
   forget_unsubmitted(j);
+  settle_ramp(j);
   bool stuck = j->in_flight > 0;
   if (stuck)
     note_abandoned(j);
   else
-    ring_close(&j->ring);
+    let_go(j);
   if (j->recorder && j->recorder->fd >= 0)
     recorder_close(j->recorder);
   set_phase(j, JOB_FINISHED);
   (void)eventfd_write(j->finished_fd, 1);
   if (stuck) {
     linger(j);
-    ring_close(&j->ring);
+    let_go(j);
   }
   job_release(j);
   return NULL;
@@ -573,6 +613,8 @@ void job_release(struct job *j) {
   free(j->slots);
   free(j->idle);
   free(j->abandoned);
+  if (j->reading)
+    device_done(j->device);
   device_release(j->device);
   free(j);
 }

@@ -70,7 +70,7 @@ struct job {
   int kick_fd;               /* owned eventfd: Lua has filled or emptied one */
   sem_t ready;               /* posted when the ring stands, or could not be opened */
   pthread_t thread;
-  bool joined;               /* Lua side: the thread has been joined or detached */
+  bool joined; /* Lua side: the thread has been joined or detached */
 
   /* shared */
   alignas(64) _Atomic bool stop;
@@ -79,8 +79,8 @@ struct job {
   _Atomic(struct snapshot *) mail;
   alignas(64) _Atomic int phase; /* enum job_phase; JOB_FINISHED publishes all that follows */
   _Atomic int64_t started_ns;
-  _Atomic int64_t oldest_offset;  /* of what has been waited for longest, renewed in each silence */
-  _Atomic uint64_t issued_bytes;  /* ramp and all: what the drive was made to read by us */
+  _Atomic int64_t oldest_offset; /* of what has been waited for longest, renewed in each silence */
+  _Atomic uint64_t issued_bytes; /* ramp and all: what the drive was made to read by us */
 
   /* the thread's own until it has finished */
   alignas(64) struct ring ring;
@@ -88,16 +88,16 @@ struct job {
   unsigned *idle, n_idle, in_flight;
   uint64_t in_flight_bytes;
   struct pattern pattern;
-  uint64_t allowed;                    /* reads until the limits must be looked at again */
-  bool shorten;                        /* the next read is the last, and the limit on bytes cuts it */
-  bool ramping, pattern_waits;         /* waits: Lua owes offsets, or room for records */
-  unsigned fed_since_wake;             /* offsets taken since Lua was asked for more */
-  int64_t now;                         /* the latest stamp */
-  int64_t tick_ns;                     /* when to look at clocks and flags again */
-  int64_t deadline_ns, give_up_ns;     /* of submitting; of waiting for the rest */
+  uint64_t allowed;                /* reads until the limits must be looked at again */
+  bool shorten;                    /* the next read is the last, and the limit on bytes cuts it */
+  bool ramping, pattern_waits;     /* waits: Lua owes offsets, or room for records */
+  unsigned fed_since_wake;         /* offsets taken since Lua was asked for more */
+  int64_t now;                     /* the latest stamp */
+  int64_t tick_ns;                 /* when to look at clocks and flags again */
+  int64_t deadline_ns, give_up_ns; /* of submitting; of waiting for the rest */
   enum stop_reason stopping;
   struct snapshot *spare;
-  uint64_t failed_in_a_row, probe_at;  /* to tell a lost drive from bad sectors */
+  uint64_t failed_in_a_row, probe_at; /* to tell a lost drive from bad sectors */
   int64_t first_failed_offset, good_offset, lost_offset;
   unsigned shortages; /* calls in a row that the kernel had no resources for */
   uint64_t underruns, retries;

@@ -15,6 +15,10 @@ int hdd_fail(lua_State *L, int code, const char *what, ...);
    to do. */
 int hdd_fail_with(lua_State *L, int code, const char *message, ...);
 
+/* Raises a message about misuse, with the place in front where the user's own code called us: not
+   inside of the library, which only handed the arguments on. */
+int hdd_misuse(lua_State *L, const char *message, ...);
+
 /* The symbolic name of an errno value ("EIO"), or "errno 4095" in `scratch` when it has none. */
 const char *hdd_errno_name(int code, char scratch[24]);
 

@@ -181,8 +181,8 @@ static int tostring(lua_State *L) {
 
 void histogram_register(lua_State *L) {
   static const luaL_Reg methods[] = {
-      {"add", add},     {"merge", merge}, {"reset", reset}, {"percentile", percentile},
-      {"count", count}, {"min", min},     {"max", max},     {"mean", mean},
+      {"add", add},         {"merge", merge}, {"reset", reset}, {"percentile", percentile},
+      {"count", count},     {"min", min},     {"max", max},     {"mean", mean},
       {"buckets", buckets}, {NULL, NULL}};
   luaL_newmetatable(L, HISTOGRAM);
   lua_pushcfunction(L, tostring);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-  HISTOGRAM_BITS = 7,                  /* sub-buckets of an octave: 2^7 */
+  HISTOGRAM_BITS = 7, /* sub-buckets of an octave: 2^7 */
   HISTOGRAM_SUB = 1 << HISTOGRAM_BITS,
   HISTOGRAM_OCTAVES = 42 - HISTOGRAM_BITS,
   HISTOGRAM_BUCKETS = (HISTOGRAM_OCTAVES + 1) * HISTOGRAM_SUB
@@ -17,8 +17,8 @@ enum {
 
 struct histogram {
   uint64_t count;
-  uint64_t min, max;       /* ns; of no meaning while count is 0 */
-  unsigned __int128 sum;   /* ns: 64 bits would end at some 1e7 reads of half an hour */
+  uint64_t min, max;     /* ns; of no meaning while count is 0 */
+  unsigned __int128 sum; /* ns: 64 bits would end at some 1e7 reads of half an hour */
   uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 

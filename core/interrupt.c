@@ -41,7 +41,7 @@ static _Atomic int64_t returned_ns;  /* when Lua was last given something to sav
 static int wake_fd = -1;             /* an eventfd: readable once a signal has come */
 static unsigned nested;              /* interrupt_wait_begin without its end */
 static atomic_int broken_writes;
-static bool permanent;               /* not only around waits */
+static bool permanent; /* not only around waits */
 static struct sigaction previous[NSIGNALS], previous_pipe;
 
 static void interrupt(int number, int64_t now) {

@@ -18,7 +18,7 @@
 #include "interrupt.h"
 #include "parameters.h"
 
-#define JOB "hdd.Job"
+#define JOB     "hdd.Job"
 #define RUNNING "hdd.running" /* registry: the set of jobs that have not been seen to finish */
 
 /* What Lua gave, as it was at the start (a table of options may be used again for the next job), and
@@ -27,8 +27,8 @@ enum { PATTERN_VALUE = 1, RECORDS_VALUE, HISTOGRAM_VALUE, OUTCOME, PROBLEM, USER
 
 struct handle {
   struct job *job;
-  uint64_t fed;  /* offsets that the pattern function has given */
-  bool fed_all;  /* it returned nil, raised, or gave as many as the job will read */
+  uint64_t fed; /* offsets that the pattern function has given */
+  bool fed_all; /* it returned nil, raised, or gave as many as the job will read */
 };
 
 static struct handle *handle_of(lua_State *L) {
@@ -157,7 +157,7 @@ static int job_start(lua_State *L) {
     histogram_check(L, -1);
   int records = lua_getfield(L, 2, "records");
   if (records != LUA_TNIL && records != LUA_TFUNCTION && records != LUA_TSTRING)
-    return luaL_error(L, "option 'records': %s: must be a function or the path of a new file",
+    return hdd_misuse(L, "option 'records': %s: must be a function or the path of a new file",
                       luaL_tolstring(L, -1, NULL));
   const char *path = records == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
 
@@ -423,12 +423,10 @@ static int job_snapshot(lua_State *L) {
 
 static const char *stop_name(enum stop_reason reason) {
   static const char *const names[] = {
-      [STOP_NONE] = "none",           [STOP_IOS] = "ios",
-      [STOP_BYTES] = "bytes",         [STOP_PATTERN] = "pattern",
-      [STOP_RUNTIME] = "runtime",     [STOP_ERRORS] = "errors",
-      [STOP_PRECISION] = "precision", [STOP_REQUEST] = "stop",
-      [STOP_INTERRUPT] = "interrupt", [STOP_CLOSED] = "closed",
-      [STOP_LOST] = "device lost",    [STOP_KERNEL] = "kernel"};
+      [STOP_NONE] = "none",           [STOP_IOS] = "ios",          [STOP_BYTES] = "bytes",
+      [STOP_PATTERN] = "pattern",     [STOP_RUNTIME] = "runtime",  [STOP_ERRORS] = "errors",
+      [STOP_PRECISION] = "precision", [STOP_REQUEST] = "stop",     [STOP_INTERRUPT] = "interrupt",
+      [STOP_CLOSED] = "closed",       [STOP_LOST] = "device lost", [STOP_KERNEL] = "kernel"};
   return names[reason];
 }
 
@@ -444,11 +442,13 @@ static void warn_of_ring(lua_State *L, const struct ring *r) {
   if (r->notes & RING_NO_SINGLE_ISSUER)
     warn(L, "io_uring without SINGLE_ISSUER: this kernel (before Linux 6.0) does not know it");
   if (r->notes & RING_NO_TASKRUN)
-    warn(L, "io_uring without the task-run mode asked for: this kernel does not know it; reads cost "
-            "more CPU");
+    warn(L,
+         "io_uring without the task-run mode asked for: this kernel does not know it; reads cost "
+         "more CPU");
   if (r->notes & RING_NO_FIXED_BUFFERS)
-    warn(L, "read buffers (%I bytes) are not registered: %s: a higher limit on locked memory "
-            "(ulimit -l) would allow it; reads cost more CPU",
+    warn(L,
+         "read buffers (%I bytes) are not registered: %s: a higher limit on locked memory "
+         "(ulimit -l) would allow it; reads cost more CPU",
          (LUAI_UACINT)r->buffer_bytes, strerror(r->buffers_error));
   if (r->notes & RING_NO_FIXED_FILE)
     warn(L, "the device is not registered with io_uring: reads cost more CPU");
@@ -555,10 +555,10 @@ static int job_tostring(lua_State *L) {
 }
 
 void job_register(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"progress", job_progress}, {"snapshot", job_snapshot}, {"stop", job_stop},
-      {"fd", job_fd},             {"attend", job_attend},     {"finished", job_has_finished},
-      {"outcome", job_outcome},   {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"progress", job_progress}, {"snapshot", job_snapshot},
+                                     {"stop", job_stop},         {"fd", job_fd},
+                                     {"attend", job_attend},     {"finished", job_has_finished},
+                                     {"outcome", job_outcome},   {NULL, NULL}};
   luaL_newmetatable(L, JOB);
   lua_pushcfunction(L, job_tostring);
   lua_setfield(L, -2, "__tostring");

@@ -9,14 +9,16 @@
 #include <string.h>
 
 #include "clock.h"
+#include "error.h"
 
 enum { DEPTH_MOST = 4096, BLOCK_MOST = 1 << 30, INTERVALS_MOST = 1 << 20, KEPT_MOST = 1 << 20 };
 
 static const char *const known[] = {
-    "pattern",     "block_size",   "depth",       "offset",    "length",    "zone_size", "zone_skip",
-    "loop",        "seed",         "ramp",        "runtime",   "runtime_min", "precision", "ios",
-    "bytes",       "max_errors",   "interval",    "intervals", "slowest",   "max_failures", "stall",
-    "taskrun",     "batch",        "registered",  "records",   "histogram", NULL};
+    "pattern",   "block_size",   "depth", "offset",     "length",   "zone_size",
+    "zone_skip", "loop",         "seed",  "ramp",       "runtime",  "runtime_min",
+    "precision", "ios",          "bytes", "max_errors", "interval", "intervals",
+    "slowest",   "max_failures", "stall", "taskrun",    "batch",    "registered",
+    "records",   "histogram",    NULL};
 
 void parameters_known(lua_State *L, int index, const char *const names[]) {
   lua_pushnil(L);
@@ -36,7 +38,7 @@ void parameters_known(lua_State *L, int index, const char *const names[]) {
       luaL_addstring(&b, *k);
     }
     luaL_pushresult(&b);
-    luaL_error(L, "unknown option '%s' (there are: %s)", name, lua_tostring(L, -1));
+    hdd_misuse(L, "unknown option '%s' (there are: %s)", name, lua_tostring(L, -1));
   }
 }
 
@@ -49,7 +51,7 @@ int64_t parameters_integer(lua_State *L, int index, const char *key, int64_t fal
   }
   lua_Integer value = lua_tointegerx(L, -1, &whole);
   if (!whole || value < low || value > high)
-    luaL_error(L, "option '%s': %s: must be a whole number from %I to %I", key,
+    hdd_misuse(L, "option '%s': %s: must be a whole number from %I to %I", key,
                luaL_tolstring(L, -1, NULL), (LUAI_UACINT)low, (LUAI_UACINT)high);
   lua_pop(L, 1);
   return value;
@@ -66,7 +68,7 @@ static int64_t seconds(lua_State *L, int index, const char *key, int64_t fallbac
   double value = lua_tonumberx(L, -1, &number);
   bool endlessly = number && endless && isinf(value) && value > 0;
   if (!endlessly && (!number || !(value >= 0) || (positive && value <= 0) || value > 1e9))
-    luaL_error(L, "option '%s': %s: must be a number of seconds %s, at most 1e9%s", key,
+    hdd_misuse(L, "option '%s': %s: must be a number of seconds %s, at most 1e9%s", key,
                luaL_tolstring(L, -1, NULL), positive ? "above 0" : "from 0 on",
                endless ? ", or math.huge" : "");
   lua_pop(L, 1);
@@ -77,14 +79,14 @@ static bool boolean(lua_State *L, int index, const char *key, bool fallback) {
   int type = lua_getfield(L, index, key);
   bool value = type == LUA_TNIL ? fallback : lua_toboolean(L, -1);
   if (type != LUA_TNIL && type != LUA_TBOOLEAN)
-    luaL_error(L, "option '%s': %s: must be true or false", key, luaL_tolstring(L, -1, NULL));
+    hdd_misuse(L, "option '%s': %s: must be true or false", key, luaL_tolstring(L, -1, NULL));
   lua_pop(L, 1);
   return value;
 }
 
 static void aligned(lua_State *L, const char *key, int64_t value, const struct device *d) {
   if (value % d->logical_block_size != 0)
-    luaL_error(L, "option '%s': %I: must be a multiple of the logical block size of %s, %d bytes",
+    hdd_misuse(L, "option '%s': %I: must be a multiple of the logical block size of %s, %d bytes",
                key, (LUAI_UACINT)value, d->path, (int)d->logical_block_size);
 }
 
@@ -117,22 +119,24 @@ static void read_pattern(lua_State *L, int index, const struct device *d, struct
   } else if (type == LUA_TTABLE) {
     p->kind = PATTERN_LIST;
     if (lua_rawlen(L, -1) == 0)
-      luaL_error(L, "option 'pattern': the list of offsets is empty");
+      hdd_misuse(L, "option 'pattern': the list of offsets is empty");
   } else {
     const char *name = type == LUA_TNIL ? "sequential" : lua_tostring(L, -1);
     int i = 0;
     while (names[i] && (!name || strcmp(names[i], name) != 0))
       i++;
     if (!names[i])
-      luaL_error(L, "option 'pattern': %s: must be \"sequential\", \"random\", \"strided\", a list "
-                 "of offsets or a function", luaL_tolstring(L, -1, NULL));
+      hdd_misuse(L,
+                 "option 'pattern': %s: must be \"sequential\", \"random\", \"strided\", a list "
+                 "of offsets or a function",
+                 luaL_tolstring(L, -1, NULL));
     p->kind = (enum pattern_kind[]){PATTERN_SEQUENTIAL, PATTERN_RANDOM, PATTERN_STRIDED}[i];
   }
   lua_pop(L, 1);
   if (p->kind == PATTERN_RANDOM) {
     p->blocks = (uint64_t)(p->end - p->start) / p->block;
     if (p->blocks == 0)
-      luaL_error(L, "option 'block_size': %d: must not exceed the range, %I bytes", (int)p->block,
+      hdd_misuse(L, "option 'block_size': %d: must not exceed the range, %I bytes", (int)p->block,
                  (LUAI_UACINT)(p->end - p->start));
   } else if (p->kind == PATTERN_STRIDED) {
     p->zone = parameters_integer(L, index, "zone_size", 256 << 20, 1, INT64_MAX);
@@ -152,16 +156,16 @@ static void read_limits(lua_State *L, int index, const struct pattern *p, struct
   bool endless = p->kind == PATTERN_RANDOM || (p->loop && p->kind != PATTERN_FUNCTION);
   bool bounded = l->runtime_ns >= 0 || l->ios > 0 || l->bytes > 0;
   if (endless && !bounded)
-    luaL_error(L, "this pattern never ends: give runtime, ios or bytes (runtime = math.huge until "
-               "it is stopped)");
+    hdd_misuse(L, "this pattern never ends: give runtime, ios or bytes (runtime = math.huge until "
+                  "it is stopped)");
   if (lua_getfield(L, index, "precision") != LUA_TNIL) {
     int number;
     l->precision = lua_tonumberx(L, -1, &number);
     if (!number || !(l->precision > 0 && l->precision < 1))
-      luaL_error(L, "option 'precision': %s: must lie between 0 and 1 (0.02 is ±2 %%)",
+      hdd_misuse(L, "option 'precision': %s: must lie between 0 and 1 (0.02 is ±2 %%)",
                  luaL_tolstring(L, -1, NULL));
     if (!bounded)
-      luaL_error(L, "option 'precision' needs runtime, the longest that it may take");
+      hdd_misuse(L, "option 'precision' needs runtime, the longest that it may take");
   }
   lua_pop(L, 1);
   l->runtime_min_ns = seconds(L, index, "runtime_min", 2 * NS_PER_S, false, false);
@@ -177,7 +181,8 @@ static bool wants_defer(lua_State *L, int index) {
   int type = lua_getfield(L, index, "taskrun");
   const char *name = type == LUA_TNIL ? "coop" : lua_tostring(L, -1);
   if (!name || (strcmp(name, "coop") != 0 && strcmp(name, "defer") != 0))
-    luaL_error(L, "option 'taskrun': %s: must be \"coop\" or \"defer\"", luaL_tolstring(L, -1, NULL));
+    hdd_misuse(L, "option 'taskrun': %s: must be \"coop\" or \"defer\"",
+               luaL_tolstring(L, -1, NULL));
   bool defer = strcmp(name, "defer") == 0;
   lua_pop(L, 1);
   return defer;
@@ -200,12 +205,13 @@ void parameters_read(lua_State *L, int index, const struct device *d, struct par
   p->tally = (struct tally_wish){
       .max_failures = (unsigned)parameters_integer(L, index, "max_failures", 256, 0, KEPT_MOST),
       .slowest = (unsigned)parameters_integer(L, index, "slowest", 16, 0, KEPT_MOST),
-      .intervals = (unsigned)parameters_integer(L, index, "intervals", 1024, 2, INTERVALS_MOST) & ~1u,
+      .intervals =
+          (unsigned)parameters_integer(L, index, "intervals", 1024, 2, INTERVALS_MOST) & ~1u,
       .interval_ns = seconds(L, index, "interval", NS_PER_S / 10, true, false),
       .stall_ns = seconds(L, index, "stall", 2 * NS_PER_S, true, false),
   };
   if (p->tally.interval_ns < 1000000)
-    luaL_error(L, "option 'interval': must be at least 0.001 s");
+    hdd_misuse(L, "option 'interval': must be at least 0.001 s");
 }
 
 int64_t parameters_offset(lua_State *L, int index, const struct device *d, const struct pattern *p,
@@ -213,8 +219,10 @@ int64_t parameters_offset(lua_State *L, int index, const struct device *d, const
   int whole;
   lua_Integer offset = lua_tointegerx(L, index, &whole);
   if (__builtin_expect(!whole || offset < p->start || offset >= p->end ||
-                       offset % d->logical_block_size != 0, 0))
-    luaL_error(L, "pattern: offset %I is %s: must be a multiple of %d bytes from %I on and below %I",
+                           offset % d->logical_block_size != 0,
+                       0))
+    hdd_misuse(L,
+               "pattern: offset %I is %s: must be a multiple of %d bytes from %I on and below %I",
                (LUAI_UACINT)i, luaL_tolstring(L, index, NULL), (int)d->logical_block_size,
                (LUAI_UACINT)p->start, (LUAI_UACINT)p->end);
   return offset;

@@ -9,7 +9,13 @@
 
 #include "feed.h"
 
-enum pattern_kind { PATTERN_SEQUENTIAL, PATTERN_RANDOM, PATTERN_STRIDED, PATTERN_LIST, PATTERN_FUNCTION };
+enum pattern_kind {
+  PATTERN_SEQUENTIAL,
+  PATTERN_RANDOM,
+  PATTERN_STRIDED,
+  PATTERN_LIST,
+  PATTERN_FUNCTION
+};
 
 /* Offsets that a Lua function is ahead of its job at most. */
 enum { PATTERN_RING = 8192 };
@@ -29,8 +35,8 @@ struct pattern {
   uint64_t random_state; /* random: splitmix64's */
   int64_t *list;         /* list: owned */
   uint64_t list_length, list_next;
-  struct feed offsets;   /* function: filled by the Lua thread */
-  bool no_more;          /* function: it has said so */
+  struct feed offsets; /* function: filled by the Lua thread */
+  bool no_more;        /* function: it has said so */
 };
 
 enum pattern_answer { PATTERN_GIVES, PATTERN_ENDS, PATTERN_WAITS };

@@ -52,8 +52,7 @@ static bool find_tree(const char *folder, const char *top) {
 static bool find_installed(const char *prefix) {
   char module[PATH_MAX];
   return path(module, "%s/share/lua/5.4/" MODULE, prefix) && is_file(module) &&
-         path(lua_folder, "%s/share/lua/5.4", prefix) &&
-         path(c_folder, "%s/lib/lua/5.4", prefix) &&
+         path(lua_folder, "%s/share/lua/5.4", prefix) && path(c_folder, "%s/lib/lua/5.4", prefix) &&
          path(scripts_folder, "%s/share/hddlua/scripts", prefix);
 }
 
@@ -86,7 +85,8 @@ void place_add_to_path(lua_State *L) {
   lua_getglobal(L, "package");
   lua_pushfstring(L, "%s/?.lua;%s/?/init.lua", lua_folder, lua_folder);
   prepend(L, "path");
-  lua_pushfstring(L, "%s/?.luac;%s/?/init.luac", c_folder, c_folder); /* compiled: quicker to start */
+  lua_pushfstring(L, "%s/?.luac;%s/?/init.luac", c_folder,
+                  c_folder); /* compiled: quicker to start */
   prepend(L, "path");
   lua_pushfstring(L, "%s/?.so", c_folder);
   prepend(L, "cpath");

@@ -21,8 +21,8 @@
 #include "tally.h"
 
 #define NOBODY UINT64_MAX /* user_data of a submission that nobody waits for */
-#define QUEUE "hdd.Queue"
-#define SLOT "hdd.Slot"
+#define QUEUE  "hdd.Queue"
+#define SLOT   "hdd.Slot"
 
 enum { DEVICE_VALUE = 1, SLOTS_VALUE, USER_VALUES = SLOTS_VALUE };
 
@@ -190,7 +190,8 @@ static int slot_read(lua_State *L) {
 }
 
 /* Pushes what slot:read returns: ns[, data], or nil, message, code. */
-static int push_answer(lua_State *co, struct queue *q, struct queue_slot *s, int result, int64_t now) {
+static int push_answer(lua_State *co, struct queue *q, struct queue_slot *s, int result,
+                       int64_t now) {
   int64_t ns = now - s->submitted_ns;
   char scratch[24];
   if (result == (int)s->length) {
@@ -254,8 +255,8 @@ static struct queue *queue_check(lua_State *L) {
 
 /* queue(device, {depth =, block_size =, ...}) */
 static int queue_open(lua_State *L) {
-  static const char *const known[] = {"depth",   "block_size",   "slowest", "max_failures",
-                                      "interval", "intervals", "stall",   "taskrun",
+  static const char *const known[] = {"depth",      "block_size", "slowest", "max_failures",
+                                      "interval",   "intervals",  "stall",   "taskrun",
                                       "registered", NULL};
   struct device *d = device_check(L, 1);
   struct parameters p;
@@ -418,10 +419,13 @@ static int queue_collect(lua_State *L) {
 }
 
 void queue_register(lua_State *L) {
-  static const luaL_Reg methods[] = {{"begin", queue_begin}, {"step", queue_step},
-                                     {"fd", queue_fd},       {"issued", queue_issued},
+  static const luaL_Reg methods[] = {{"begin", queue_begin},
+                                     {"step", queue_step},
+                                     {"fd", queue_fd},
+                                     {"issued", queue_issued},
                                      {"outcome", queue_outcome},
-                                     {"close", queue_close}, {NULL, NULL}};
+                                     {"close", queue_close},
+                                     {NULL, NULL}};
   luaL_newmetatable(L, SLOT);
   lua_newtable(L);
   lua_pushcfunction(L, slot_read);

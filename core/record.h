@@ -34,14 +34,14 @@ struct record_header {
 
 struct recorder {
   struct feed feed;
-  int wake;             /* eventfd of the reader */
-  unsigned since_wake;  /* records */
-  uint64_t waits;       /* times that the job had to wait for room */
-  int fd;               /* of the file; -1: Lua reads */
+  int wake;            /* eventfd of the reader */
+  unsigned since_wake; /* records */
+  uint64_t waits;      /* times that the job had to wait for room */
+  int fd;              /* of the file; -1: Lua reads */
   pthread_t writer;
-  bool closed;          /* the file has been written */
-  _Atomic bool ended;   /* no more will come */
-  _Atomic int error;    /* errno value of the write that failed: from then on records are discarded */
+  bool closed;        /* the file has been written */
+  _Atomic bool ended; /* no more will come */
+  _Atomic int error;  /* errno value of the write that failed: from then on records are discarded */
 };
 
 /* Records for Lua, which is woken through the eventfd `wake`.  Returns 0 or an errno value. */
@@ -60,7 +60,8 @@ static inline bool recorder_room(struct recorder *r, unsigned n) {
   return feed_room(&r->feed, (uint64_t)n * RECORD_WORDS) >= (uint64_t)n * RECORD_WORDS;
 }
 
-static inline void recorder_add(struct recorder *r, int64_t offset, int64_t time, int64_t ns, int code) {
+static inline void recorder_add(struct recorder *r, int64_t offset, int64_t time, int64_t ns,
+                                int code) {
   *feed_slot(&r->feed, 0) = (uint64_t)offset;
   *feed_slot(&r->feed, 1) = (uint64_t)time;
   *feed_slot(&r->feed, 2) = (uint64_t)ns << 16 | (uint16_t)code;

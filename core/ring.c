@@ -33,8 +33,8 @@ static int open_with_flags(struct ring *r, const struct ring_wish *wish) {
 static int map_buffers(struct ring *r, const struct ring_wish *wish) {
   r->block_size = wish->block_size;
   r->buffer_bytes = (size_t)wish->depth * wish->block_size;
-  r->buffers = mmap(NULL, r->buffer_bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  r->buffers =
+      mmap(NULL, r->buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (r->buffers == MAP_FAILED)
     return errno;
   /* Large requests in small pages are cut up by a drive's limit on segments. */

@@ -29,9 +29,9 @@ struct ring {
   char *buffers;
   size_t buffer_bytes; /* of all of them */
   uint32_t block_size;
-  int file;            /* for an SQE: the index of the registered file, or the descriptor */
+  int file; /* for an SQE: the index of the registered file, or the descriptor */
   bool fixed_file, fixed_buffers;
-  unsigned notes; /* enum ring_note, what was left out */
+  unsigned notes;    /* enum ring_note, what was left out */
   int buffers_error; /* why the buffers are not registered, errno value */
 };
 

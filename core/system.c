@@ -29,7 +29,8 @@ int hdd_checkfd(lua_State *L, int index) {
   if (stream)
     return fileno(stream);
   if (!is_integer || fd < 0 || fd > INT_MAX)
-    luaL_error(L, "a file descriptor or an open file expected, not %s", luaL_tolstring(L, index, 0));
+    luaL_error(L, "a file descriptor or an open file expected, not %s",
+               luaL_tolstring(L, index, 0));
   return (int)fd;
 }
 

@@ -42,7 +42,7 @@ struct tally {
   alignas(64) struct counters counters;
   alignas(64) int64_t from_ns; /* where the counted part begins */
   int64_t until_ns;            /* its last completion */
-  uint64_t busy_ns;            /* sum of all latencies, failures' too: over elapsed, the mean depth */
+  uint64_t busy_ns; /* sum of all latencies, failures' too: over elapsed, the mean depth */
   uint64_t short_reads;
   int64_t slow_above; /* ns: what a read must exceed to be among the slowest */
   int64_t stall_ns;   /* from when on a silence is a stall */
@@ -69,7 +69,8 @@ void tally_close(struct tally *t);
 void tally_begin(struct tally *t, int64_t now);
 
 void tally_slow(struct tally *t, int64_t now, int64_t offset, int64_t ns);
-void tally_failure(struct tally *t, int64_t now, int64_t offset, uint32_t length, int code, int64_t ns);
+void tally_failure(struct tally *t, int64_t now, int64_t offset, uint32_t length, int code,
+                   int64_t ns);
 void tally_stall(struct tally *t, int64_t at_ns, int64_t ns, int64_t offset);
 
 /* Takes the last `n` failures back: they were a drive leaving, not bad sectors. */

@@ -1,4 +1,5 @@
--- Malformed and odd pages: what can be trusted comes out, the rest is absent, and a named warning says why.
+-- Malformed and odd pages: what can be trusted comes out, the rest is absent, and a named warning
+-- says why.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local device_statistics = require "hdd.drive.device_statistics"
 local error_log = require "hdd.drive.error_log"
@@ -17,7 +18,8 @@ local function warned(result, name)
 end
 
 local TEMPERATURES = {
-  "temperature_c", "power_cycle_lowest_c", "power_cycle_highest_c", "lifetime_lowest_c", "lifetime_highest_c",
+  "temperature_c", "power_cycle_lowest_c", "power_cycle_highest_c", "lifetime_lowest_c",
+  "lifetime_highest_c",
 }
 
 -- Each case of broken/expected.json, by its file.
@@ -235,7 +237,8 @@ describe("a page cut short", function()
 
   it("that is empty gives nothing and a warning", function()
     for _, decode in ipairs {
-      smart_data.decode, sct.status, sct.history, phy.decode, device_statistics.decode, error_log.summary,
+      smart_data.decode, sct.status, sct.history, phy.decode, device_statistics.decode,
+      error_log.summary,
       error_log.extended, self_test_log.simple, self_test_log.extended, self_test_log.selective,
     } do
       assert.is_string(warned(decode(""), "short"))

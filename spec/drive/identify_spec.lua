@@ -101,7 +101,8 @@ describe("IDENTIFY DEVICE", function()
   end)
 
   it("does not believe a size beyond 63 bits", function()
-    local id = identify.decode(with(raptor, {[69] = 8, [230] = 0xffff, [231] = 0xffff, [232] = 0xffff, [233] = 0x7fff}))
+    local id = identify.decode(with(raptor,
+      {[69] = 8, [230] = 0xffff, [231] = 0xffff, [232] = 0xffff, [233] = 0x7fff}))
     assert.is_nil(id.size_bytes)
     assert.is_string(warned(id, "size"))
   end)

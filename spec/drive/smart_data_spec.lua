@@ -3,7 +3,8 @@
 local make = require "spec.support.smart_page"
 local smart_data = require "hdd.drive.smart_data"
 
-local DISK = {model = "WDC WD6000HLHX-01JJPV0", firmware = "04.05G04", solid_state = false, rotation_rpm = 10000}
+local DISK = {model = "WDC WD6000HLHX-01JJPV0", firmware = "04.05G04", solid_state = false,
+  rotation_rpm = 10000}
 local SEAGATE = {model = "ST14000NM001G-2KJ103", firmware = "SN03", solid_state = false}
 local UNKNOWN_DISK = {model = "NOBODY ND1000", firmware = "1", solid_state = false}
 local UNKNOWN_FLASH = {model = "NOBODY SSD 1TB", firmware = "1", solid_state = true}
@@ -36,7 +37,8 @@ describe("a temperature", function()
     assert.same({temperature_c = 36, lowest_c = 5, highest_c = 48}, meaning(194, 0x000500300024))
     assert.same({temperature_c = 27, lowest_c = 21, highest_c = 42}, meaning(194, 0x00002a15001b))
     assert.same({temperature_c = 40, lowest_c = 35, highest_c = 42}, meaning(194, 0x0000002a2328))
-    assert.same({temperature_c = 38, lowest_c = 37, highest_c = 39, limit_count = 300}, meaning(190, 300 << 32 | 0x27250026))
+    assert.same({temperature_c = 38, lowest_c = 37, highest_c = 39, limit_count = 300},
+      meaning(190, 300 << 32 | 0x27250026))
   end)
 
   it("alone stays alone when the upper bytes are in no order", function()
@@ -61,7 +63,8 @@ describe("a temperature", function()
   end)
 
   it("counts tenths on the drives that do", function()
-    assert.same({temperature_c = 30.5}, meaning(194, 305, {model = "SAMSUNG SV1204H", firmware = "RK100-13"}))
+    assert.same({temperature_c = 30.5},
+      meaning(194, 305, {model = "SAMSUNG SV1204H", firmware = "RK100-13"}))
   end)
 end)
 
@@ -83,12 +86,15 @@ describe("power-on hours", function()
   end)
 
   it("depend on the firmware where it changed the unit", function()
-    assert.equal(2161 + 31 / 60, meaning(9, 129691, {model = "FUJITSU MHY2120BH", firmware = "0085000B"}).power_on_hours)
-    assert.equal(129691, meaning(9, 129691, {model = "FUJITSU MHY2120BH", firmware = "00000009"}).power_on_hours)
+    assert.equal(2161 + 31 / 60, meaning(9, 129691,
+      {model = "FUJITSU MHY2120BH", firmware = "0085000B"}).power_on_hours)
+    assert.equal(129691, meaning(9, 129691,
+      {model = "FUJITSU MHY2120BH", firmware = "00000009"}).power_on_hours)
   end)
 
   it("have milliseconds in the upper bytes of SandForce drives", function()
-    local hours = meaning(9, 0xbdd600013dea, {model = "Corsair Force 3 SSD", solid_state = true}, {seventh = 2}).power_on_hours
+    local hours = meaning(9, 0xbdd600013dea, {model = "Corsair Force 3 SSD", solid_state = true},
+      {seventh = 2}).power_on_hours
     assert.is_true(math.abs(hours - (81386 + 179.670 / 3600)) < 1e-6)
   end)
 
@@ -102,8 +108,10 @@ end)
 
 describe("a packed value", function()
   it("is taken apart where the family is known", function()
-    assert.same({errors = 59, operations = 252545822}, meaning(7, 253655616286, {model = "ST8000AS0002-1NA17Z"}))
-    assert.same({count = 13, over_5_s = 2, over_7_5_s = 2}, meaning(188, 8590065677, {model = "ST2000LM007-1R8174"}))
+    assert.same({errors = 59, operations = 252545822},
+      meaning(7, 253655616286, {model = "ST8000AS0002-1NA17Z"}))
+    assert.same({count = 13, over_5_s = 2, over_7_5_s = 2},
+      meaning(188, 8590065677, {model = "ST2000LM007-1R8174"}))
     assert.same({head_flying_hours = 18942, head_flying_ms = 1824562},
       meaning(240, 0xd732000049fe, SEAGATE, {seventh = 0x1b}))
   end)
@@ -122,7 +130,8 @@ describe("a packed value", function()
     assert.is_nil(a.meaning)
   end)
 
-  it("of reallocated, pending or uncorrectable sectors gives no count when it is garbage", function()
+  it("of reallocated, pending or uncorrectable sectors gives no count when it is garbage",
+    function()
     assert.is_nil(meaning(197, 120173136838658))
     assert.is_nil(meaning(198, 2, {model = "FUJITSU MHY2120BH", firmware = "0085000B"}))
     assert.same({sectors = 0}, meaning(5, 2000 << 32, {model = "FUJITSU MHZ2160BH G1"}))
@@ -132,10 +141,14 @@ end)
 
 describe("data read and written", function()
   it("has the family's unit", function()
-    assert.same({data_bytes = 512 * 24021863545}, meaning(241, 24021863545, {model = "Samsung SSD 870 QVO 4TB", solid_state = true}))
-    assert.same({data_bytes = 820 << 25}, meaning(241, 820, {model = "INTEL SSDSA2CW120G3", solid_state = true}))
-    assert.same({data_bytes = 54960 << 30}, meaning(241, 54960, {model = "Corsair Force 3 SSD", solid_state = true}))
-    assert.same({data_bytes = 4096000}, meaning(241, 1000, {model = "ST8000NM0055", logical_sector_size_bytes = 4096}))
+    assert.same({data_bytes = 512 * 24021863545},
+      meaning(241, 24021863545, {model = "Samsung SSD 870 QVO 4TB", solid_state = true}))
+    assert.same({data_bytes = 820 << 25},
+      meaning(241, 820, {model = "INTEL SSDSA2CW120G3", solid_state = true}))
+    assert.same({data_bytes = 54960 << 30},
+      meaning(241, 54960, {model = "Corsair Force 3 SSD", solid_state = true}))
+    assert.same({data_bytes = 4096000},
+      meaning(241, 1000, {model = "ST8000NM0055", logical_sector_size_bytes = 4096}))
   end)
 
   it("has no bytes where the unit is not known", function()
@@ -146,8 +159,10 @@ end)
 
 describe("wear of flash", function()
   it("is read by the family's rule alone", function()
-    assert.same({life_left_percent = 98}, meaning(231, 0, {model = "Corsair Force 3 SSD", solid_state = true}, {value = 98}))
-    assert.same({life_used_percent = 100}, meaning(202, 100, {model = "Crucial_CT1050MX300SSD1", solid_state = true}, {value = 0}))
+    assert.same({life_left_percent = 98},
+      meaning(231, 0, {model = "Corsair Force 3 SSD", solid_state = true}, {value = 98}))
+    assert.same({life_used_percent = 100},
+      meaning(202, 100, {model = "Crucial_CT1050MX300SSD1", solid_state = true}, {value = 0}))
     assert.same({erase_cycles = 278, life_left_percent = 81},
       meaning(177, 278, {model = "Samsung SSD 860 EVO 500GB", solid_state = true}, {value = 81}))
   end)
@@ -194,8 +209,10 @@ describe("an attribute's name", function()
     assert.equal("7", a.text)
   end)
 
-  it("takes a drive that reports no rotation for flash by attributes that only flash has", function()
-    local attributes = {{id = 5, raw = 9}, {id = 9, raw = 1}, {id = 177, raw = 3}, {id = 233, raw = 1}}
+  it("takes a drive that reports no rotation for flash by attributes that only flash has",
+    function()
+    local attributes = {{id = 5, raw = 9}, {id = 9, raw = 1}, {id = 177, raw = 3},
+      {id = 233, raw = 1}}
     local s = smart_data.decode(make.data(attributes), nil, {model = "MCCOE64GEMPP"})
     assert.is_false(smart_data.find(s, 5).verified)
     assert.equal(1, smart_data.find(s, 9).meaning.power_on_hours)
@@ -205,7 +222,8 @@ end)
 describe("an attribute's state", function()
   it("is judged by the threshold of its number, whatever the slot", function()
     local s = smart_data.decode(
-      make.data {{id = 1, value = 100}, {id = 5, value = 30, worst = 30}, {id = 10, value = 100, worst = 20}},
+      make.data {{id = 1, value = 100}, {id = 5, value = 30, worst = 30},
+        {id = 10, value = 100, worst = 20}},
       make.thresholds {{10, 97}, {1, 51}, {5, 36}}, DISK)
     assert.equal("ok", s.attributes[1].state)
     assert.equal(51, s.attributes[1].threshold)
@@ -214,7 +232,8 @@ describe("an attribute's state", function()
   end)
 
   it("is never failing with threshold 0", function()
-    local s = smart_data.decode(make.data {{id = 9, value = 1, worst = 1}}, make.thresholds {{9, 0}, {5, 1}}, DISK)
+    local s = smart_data.decode(make.data {{id = 9, value = 1, worst = 1}},
+      make.thresholds {{9, 0}, {5, 1}}, DISK)
     assert.equal("ok", s.attributes[1].state)
   end)
 

@@ -65,12 +65,16 @@ function M.decode(read)
   local d = {registers = registers(read "regs.txt"), file = read}
   d.identify = identify.decode(read "identify.bin")
   d.smart = smart_data.decode(read "smart_data.bin", read "smart_thresholds.bin", d.identify)
-  d.statistics = optional(read, device_statistics.decode, "gplog_04.bin", {[255] = read "gplog_04_pff.bin"})
+  d.statistics = optional(read, device_statistics.decode, "gplog_04.bin",
+    {[255] = read "gplog_04_pff.bin"})
   d.sct = optional(read, sct.status, "smartlog_e0.bin")
   local family = families.find(d.identify.model, d.identify.firmware)
-  d.history = optional(read, sct.history, "smartlog_e1_t2.bin", {index_ahead = family.history_index_ahead})
+  d.history = optional(read, sct.history, "smartlog_e1_t2.bin",
+    {index_ahead = family.history_index_ahead})
   local parts = {smart = d.smart, statistics = d.statistics, sct = d.sct}
-  d.power_on, d.power_cycles, d.temperature = vitals.power_on(parts), vitals.power_cycles(parts), vitals.temperature(parts)
+  d.power_on = vitals.power_on(parts)
+  d.power_cycles = vitals.power_cycles(parts)
+  d.temperature = vitals.temperature(parts)
   local hours = d.power_on.power_on_hours
   d.general_directory = optional(read, log_directory.general_purpose, "gplog_00.bin")
   d.smart_directory = optional(read, log_directory.smart, "smartlog_00.bin")

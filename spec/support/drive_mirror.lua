@@ -1,5 +1,5 @@
---- What our decoders made of a drive, put into the shape of a fixture's expected.json, so that the two
--- can be compared value by value. Nothing here looks at the expected values.
+--- What our decoders made of a drive, put into the shape of a fixture's expected.json, so that the
+-- two can be compared value by value. Nothing here looks at the expected values.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local error_log = require "hdd.drive.error_log"
 local log_directory = require "hdd.drive.log_directory"
@@ -39,9 +39,10 @@ function M.attributes(smart)
   local list = {}
   for i, a in ipairs(smart.attributes) do
     list[i] = {
-      id = a.id, name_smartmontools = a.label, flags = a.flags, prefailure = a.pre_fail, online = a.online,
-      current = a.value, worst = a.worst, threshold = a.threshold, state = a.state,
-      raw_bytes = stored(a.raw_hex), raw48 = a.raw, reserved_byte = a.reserved_byte, raw_text = a,
+      id = a.id, name_smartmontools = a.label, flags = a.flags, prefailure = a.pre_fail,
+      online = a.online, current = a.value, worst = a.worst, threshold = a.threshold,
+      state = a.state, raw_bytes = stored(a.raw_hex), raw48 = a.raw,
+      reserved_byte = a.reserved_byte, raw_text = a,
     }
   end
   return list
@@ -65,9 +66,9 @@ local function errors(log)
       }
     end
     list[i] = {
-      number = e.number, log_index = e.slot, lifetime_hours = e.power_on_hours, state = e.state, error = e.error,
-      status = e.status, count = e.count, lba = e.lba, device = e.device, device_control = e.device_control,
-      commands = commands,
+      number = e.number, log_index = e.slot, lifetime_hours = e.power_on_hours, state = e.state,
+      error = e.error, status = e.status, count = e.count, lba = e.lba, device = e.device,
+      device_control = e.device_control, commands = commands,
     }
   end
   return list
@@ -80,8 +81,8 @@ local function short_records(log)
     local times = {}
     for k, c in ipairs(e.commands) do times[#e.commands - k + 1] = c.time_since_power_on_ms end
     list[i] = {
-      number = e.number, error = e.error, count = e.count, lba28_doubtful = e.lba_doubtful, device = e.device,
-      status = e.status, command_timestamps_ms = times,
+      number = e.number, error = e.error, count = e.count, lba28_doubtful = e.lba_doubtful,
+      device = e.device, status = e.status, command_timestamps_ms = times,
     }
   end
   return list
@@ -91,8 +92,9 @@ local function extended_errors(d)
   local log, data = d.extended_errors, d.file "gplog_03.bin"
   if not log then return nil end
   return {
-    version = log.version, sectors = log_directory.pages(d.general_directory, 3), sectors_in_file = log.pages,
-    count = log.count, entries_newest_first = errors(error_log.extended(data, {layout = "48-bit"})),
+    version = log.version, sectors = log_directory.pages(d.general_directory, 3),
+    sectors_in_file = log.pages, count = log.count,
+    entries_newest_first = errors(error_log.extended(data, {layout = "48-bit"})),
     layout28_newest_first = short_records(log),
   }
 end
@@ -103,10 +105,12 @@ local function tests(d)
   local list = {}
   for i, t in ipairs(log.entries) do
     list[i] = {
-      num = t.number, type = t.type_code, status = t.code, remaining = t.remaining_percent, hours = t.hours_16_bit, lba = t.lba,
+      num = t.number, type = t.type_code, status = t.code, remaining = t.remaining_percent,
+      hours = t.hours_16_bit, lba = t.lba,
     }
   end
-  return {source_log = d.extended_tests and "extended" or "smart", version = log.version, entries_newest_first = list}
+  return {source_log = d.extended_tests and "extended" or "smart", version = log.version,
+    entries_newest_first = list}
 end
 
 local function selective(log)
@@ -124,12 +128,14 @@ local SMART_WORD = {passed = 0xc24f, failed = 0x2cf4}
 local function sct_status(s)
   if not s then return nil end
   return {
-    format_version = s.format_version, sct_version = s.sct_version, sct_spec = s.sct_level, device_state = s.device_state_code,
-    current = s.temperature_c, cycle_min = s.power_cycle_lowest_c, cycle_max = s.power_cycle_highest_c,
+    format_version = s.format_version, sct_version = s.sct_version, sct_spec = s.sct_level,
+    device_state = s.device_state_code, current = s.temperature_c,
+    cycle_min = s.power_cycle_lowest_c, cycle_max = s.power_cycle_highest_c,
     old_format = s.old_format, life_min = s.lifetime_lowest_c, life_max = s.lifetime_highest_c,
     max_op = s.max_operating_c or 0, under = s.under_limit_count or s.old_format and 0 or nil,
     over = s.over_limit_count or s.old_format and 0 or nil,
-    smart_status = SMART_WORD[s.smart_status] or 0, min_erc = (s.smallest_erc_ms or 0) // 100, vendor_hex = s.vendor_hex,
+    smart_status = SMART_WORD[s.smart_status] or 0, min_erc = (s.smallest_erc_ms or 0) // 100,
+    vendor_hex = s.vendor_hex,
   }
 end
 
@@ -141,9 +147,10 @@ local function history(h)
     ring[(h.index + k) % h.size + 1] = row.temperature_c or false
   end
   return {
-    version = h.version, sampling = h.sampling_minutes, interval = h.interval_minutes, op_min = h.recommended_lowest_c,
-    op_max = h.recommended_highest_c, lim_min = h.limit_lowest_c, lim_max = h.limit_highest_c, size = h.size, index = h.index,
-    valid = h.valid, ring = h.valid and ring or nil, oldest_first = h.valid and oldest or nil,
+    version = h.version, sampling = h.sampling_minutes, interval = h.interval_minutes,
+    op_min = h.recommended_lowest_c, op_max = h.recommended_highest_c, lim_min = h.limit_lowest_c,
+    lim_max = h.limit_highest_c, size = h.size, index = h.index, valid = h.valid,
+    ring = h.valid and ring or nil, oldest_first = h.valid and oldest or nil,
   }
 end
 
@@ -163,7 +170,8 @@ local function statistics(decoded)
   for i, p in ipairs(decoded.pages) do
     local entries = {}
     for k, s in ipairs(p.statistics) do
-      entries[k] = {offset = s.offset, size = s.size_bytes, value = s.value, flags = s.flags, name = s.name}
+      entries[k] = {offset = s.offset, size = s.size_bytes, value = s.value, flags = s.flags,
+        name = s.name}
     end
     pages[i] = {page = p.page, name = p.name, rev = p.revision, entries = entries}
   end
@@ -174,7 +182,8 @@ local function counters(decoded)
   if not decoded then return nil end
   local list = {}
   for i, c in ipairs(decoded.counters) do
-    list[i] = {id = c.id, size = c.size_bytes, value = c.value, overflow = c.saturated, name = c.name}
+    list[i] = {id = c.id, size = c.size_bytes, value = c.value, overflow = c.saturated,
+      name = c.name}
   end
   return list
 end
@@ -197,17 +206,21 @@ function M.of(d)
   return {
     model = id.model, serial = id.serial, firmware = id.firmware, capacity_bytes = id.size_bytes,
     logical_sector = id.logical_sector_size_bytes, physical_sector = id.physical_sector_size_bytes,
-    rotation_rpm = id.solid_state and 0 or id.rotation_rpm, form_factor = id.form_factor, ata_version = id.ata_version,
-    sata_version = sata_version(id), add_product_id = id.additional_product_id, wwn_naa = id.wwn_naa, wwn_oui = id.wwn_oui,
+    rotation_rpm = id.solid_state and 0 or id.rotation_rpm, form_factor = id.form_factor,
+    ata_version = id.ata_version, sata_version = sata_version(id),
+    add_product_id = id.additional_product_id, wwn_naa = id.wwn_naa, wwn_oui = id.wwn_oui,
     smart_status = STATUS[d.registers.smart_status], smart_general = general(d.smart, id),
     attributes = M.attributes(d.smart), gp_log_directory = directory(d.general_directory),
     smart_log_directory = directory(d.smart_directory), ext_error_log = extended_errors(d),
     summary_error_log = not d.extended_errors and d.summary_errors and {
-      version = d.summary_errors.version, count = d.summary_errors.count, entries_newest_first = errors(d.summary_errors),
+      version = d.summary_errors.version, count = d.summary_errors.count,
+      entries_newest_first = errors(d.summary_errors),
     } or nil,
-    self_test_log = tests(d), selective_self_test = selective(d.selective), sct_status = sct_status(d.sct),
-    sct_temperature_history = history(d.history), sct_erc = erc(d.registers),
-    sct_write_cache_reordering = reorder and sct.feature(2, {count = math.tointeger(reorder), lba = 0}).value,
+    self_test_log = tests(d), selective_self_test = selective(d.selective),
+    sct_status = sct_status(d.sct), sct_temperature_history = history(d.history),
+    sct_erc = erc(d.registers),
+    sct_write_cache_reordering = reorder
+      and sct.feature(2, {count = math.tointeger(reorder), lba = 0}).value,
     device_statistics = statistics(d.statistics), pending_defects = defects(d.defects),
     sata_phy_event_counters = counters(d.phy),
   }

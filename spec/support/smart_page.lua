@@ -15,13 +15,15 @@ end
 M.sealed = sealed
 
 --- A SMART data page.
--- @tparam {table,...} attributes  {id=, raw= (48 bits), value= (100), worst= (value), flags= (0x32), seventh= (0)}
+-- @tparam {table,...} attributes  {id=, raw= (48 bits), value= (100), worst= (value), flags=
+--   (0x32), seventh= (0)}
 -- @treturn string  512 bytes
 function M.data(attributes)
   local parts = {string.pack("<I2", 16)}
   for _, a in ipairs(attributes) do
     local value = a.value or 100
-    parts[#parts + 1] = string.pack("<BI2BBI6B", a.id, a.flags or 0x32, value, a.worst or value, a.raw or 0, a.seventh or 0)
+    parts[#parts + 1] = string.pack("<BI2BBI6B", a.id, a.flags or 0x32, value, a.worst or value,
+      a.raw or 0, a.seventh or 0)
   end
   return sealed(table.concat(parts))
 end
@@ -31,7 +33,9 @@ end
 -- @treturn string  512 bytes
 function M.thresholds(thresholds)
   local parts = {string.pack("<I2", 16)}
-  for _, t in ipairs(thresholds) do parts[#parts + 1] = string.pack("<BB", t[1], t[2]) .. ("\0"):rep(10) end
+  for _, t in ipairs(thresholds) do
+    parts[#parts + 1] = string.pack("<BB", t[1], t[2]) .. ("\0"):rep(10)
+  end
   return sealed(table.concat(parts))
 end
 

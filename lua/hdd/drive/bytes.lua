@@ -168,7 +168,19 @@ end
 -- @usage bytes.warn(result, "index", "index %d of a ring of %d", index, size)
 function M.warn(result, name, message, ...)
   local warnings = result.warnings
-  warnings[#warnings + 1] = {name = name, message = select("#", ...) > 0 and message:format(...) or message}
+  warnings[#warnings + 1] = {name = name,
+    message = select("#", ...) > 0 and message:format(...) or message}
+end
+
+--- Note that a log's index of its newest entry is impossible.
+-- @tparam table result   what the decoder returns
+-- @tparam string what    "error", "test", "row"
+-- @tparam integer index  as the drive says
+-- @tparam integer size   how many entries there can be
+-- @usage bytes.warn_of_index(result, "test", 22, 21)
+function M.warn_of_index(result, what, index, size)
+  M.warn(result, "index", "the newest %s is said to be number %d of %d: %ss can't be put in order",
+    what, index, size, what)
 end
 
 --- A fresh result: its list of warnings, and a warning when the page is shorter than it must be.
@@ -194,7 +206,8 @@ function M.check_sum(result, data, offset, what)
   local right = M.sum_is_right(data, offset)
   if right == false then
     result.checksum_ok = false
-    M.warn(result, "checksum", "the checksum of the %s is wrong: its values are doubtful", what or "page")
+    M.warn(result, "checksum", "the checksum of the %s is wrong: its values are doubtful",
+      what or "page")
   elseif result.checksum_ok == nil then
     result.checksum_ok = right
   end

@@ -1,6 +1,6 @@
 --- The ATA logs of failed commands: summary (SMART log 01h), comprehensive (SMART log 02h) and
--- extended comprehensive (GP log 03h, with 48 bit addresses).
--- Results are alike: the newest error first, each with the commands that led to it, the failing one first.
+-- extended comprehensive (GP log 03h, with 48 bit addresses). Results are alike: the newest error
+-- first, each with the commands that led to it, the failing one first.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.drive.error_log
 
@@ -18,11 +18,13 @@ local function command_28(data, at)
   return {
     command = code, command_name = registers.command(code), features = bytes.u8(data, at + 1),
     count = bytes.u8(data, at + 2), lba = bytes.number(data, at + 3, 3) | (device & 15) << 24,
-    device = device, device_control = bytes.u8(data, at), time_since_power_on_ms = bytes.u32(data, at + 8),
+    device = device, device_control = bytes.u8(data, at),
+    time_since_power_on_ms = bytes.u32(data, at + 8),
   }
 end
 
--- An address of 48 bits whose upper and lower bytes alternate: 7:0, 31:24, 15:8, 39:32, 23:16, 47:40.
+-- An address of 48 bits whose upper and lower bytes alternate: 7:0, 31:24, 15:8, 39:32, 23:16,
+-- 47:40.
 local function lba_48(data, at)
   local a, b, c, d, e, f = data:byte(at + 1, at + 6)
   return a | c << 8 | e << 16 | b << 24 | d << 32 | f << 40
@@ -49,7 +51,8 @@ local function commands(data, at, length, decode)
 end
 
 local function named(entry)
-  entry.error_names, entry.status_names = registers.errors(entry.error), registers.status(entry.status)
+  entry.error_names = registers.errors(entry.error)
+  entry.status_names = registers.status(entry.status)
   entry.state_name = registers.state(entry.state)
   return entry
 end
@@ -59,28 +62,32 @@ local function entry_28(data, at)
   local e = at + 60
   local device = bytes.u8(data, e + 6)
   return named {
-    error = bytes.u8(data, e + 1), count = bytes.u8(data, e + 2), lba = bytes.number(data, e + 3, 3) | (device & 15) << 24,
-    device = device, status = bytes.u8(data, e + 7), state = bytes.u8(data, e + 27), power_on_hours = bytes.u16(data, e + 28),
-    commands = commands(data, at, 12, command_28),
+    error = bytes.u8(data, e + 1), count = bytes.u8(data, e + 2),
+    lba = bytes.number(data, e + 3, 3) | (device & 15) << 24, device = device,
+    status = bytes.u8(data, e + 7), state = bytes.u8(data, e + 27),
+    power_on_hours = bytes.u16(data, e + 28), commands = commands(data, at, 12, command_28),
   }
 end
 
 local function entry_48(data, at)
   local e = at + 90
   return named {
-    device_control = bytes.u8(data, e), error = bytes.u8(data, e + 1), count = bytes.u16(data, e + 2),
-    lba = lba_48(data, e + 4), device = bytes.u8(data, e + 10), status = bytes.u8(data, e + 11),
-    state = bytes.u8(data, e + 31), power_on_hours = bytes.u16(data, e + 32), commands = commands(data, at, 18, command_48),
+    device_control = bytes.u8(data, e), error = bytes.u8(data, e + 1),
+    count = bytes.u16(data, e + 2), lba = lba_48(data, e + 4), device = bytes.u8(data, e + 10),
+    status = bytes.u8(data, e + 11), state = bytes.u8(data, e + 31),
+    power_on_hours = bytes.u16(data, e + 32), commands = commands(data, at, 18, command_48),
   }
 end
 
 -- Firmware of the first VelociRaptors puts records of the summary kind into the extended log's
--- slots: the commands at byte 18, the error at byte 90. Their addresses make no sense in either reading.
+-- slots: the commands at byte 18, the error at byte 90. Their addresses make no sense in either
+-- reading.
 local function entry_28_in_48(data, at)
   local e = at + 90
   local entry = {
     error = bytes.u8(data, e + 1), count = bytes.u8(data, e + 2), device = bytes.u8(data, e + 6),
-    status = bytes.u8(data, e + 7), state = bytes.u8(data, e + 27), power_on_hours = bytes.u16(data, e + 28),
+    status = bytes.u8(data, e + 7), state = bytes.u8(data, e + 27),
+    power_on_hours = bytes.u16(data, e + 28),
     lba_doubtful = bytes.number(data, e + 3, 3) | (bytes.u8(data, e + 6) & 15) << 24,
     commands = commands(data, at + 18, 12, command_28),
   }
@@ -88,7 +95,8 @@ local function entry_28_in_48(data, at)
   return named(entry)
 end
 
--- Walk a ring of slots back from the newest. `at(i)` is the byte of slot i (from 0), `decode` reads it.
+-- Walk a ring of slots back from the newest. `at(i)` is the byte of slot i (from 0), `decode` reads
+-- it.
 local function walk(data, result, ring, newest, length, at, decode)
   local total = math.min(ring, result.count, MAX_ENTRIES)
   for k = 0, total - 1 do
@@ -114,10 +122,10 @@ end
 
 --- Decode the summary error log, or the comprehensive one (several pages of the same layout).
 -- @tparam string data  SMART log 01h (512 bytes) or 02h (a multiple)
--- @treturn table  `version checksum_ok count count_saturated`, `entries[]` newest first `{number slot power_on_hours
---   (16 bit: wraps at 65536) state state_name error error_names status status_names count lba device
---   commands[] {command command_name features count lba device device_control time_since_power_on_ms}}`, `warnings`;
---   the address is cut to 28 bits here
+-- @treturn table  `version checksum_ok count count_saturated`, `entries[]` newest first `{number
+--   slot power_on_hours (16 bit: wraps at 65536) state state_name error error_names status
+--   status_names count lba device commands[] {command command_name features count lba device
+--   device_control time_since_power_on_ms}}`, `warnings`; the address is cut to 28 bits here
 -- @usage local log = error_log.summary(page); if log.count > 0 then print(log.entries[1].lba) end
 function M.summary(data)
   local result = bytes.result(data, 512)
@@ -131,10 +139,11 @@ function M.summary(data)
   check_count(result)
   local ring = math.max(pages, 1) * 5
   if index == 0 or index > ring then
-    bytes.warn(result, "index", "the newest error is said to be number %d of %d: entries can't be put in order", index, ring)
+    bytes.warn_of_index(result, "error", index, ring)
     return result
   end
-  walk(data, result, ring, index - 1, 90, function(slot) return slot // 5 * 512 + 2 + slot % 5 * 90 end, entry_28)
+  walk(data, result, ring, index - 1, 90,
+    function(slot) return slot // 5 * 512 + 2 + slot % 5 * 90 end, entry_28)
   return result
 end
 
@@ -144,7 +153,8 @@ local function layout_is_28(data, ring)
     local at = slot // 4 * 512 + 4 + slot % 4 * 124
     if at + 124 <= #data and not bytes.is_zero(data, at, 124) then
       -- Read as usual: status, state and hours; read as a summary record: a status with DRDY set.
-      if bytes.u8(data, at + 101) ~= 0 or bytes.u8(data, at + 121) ~= 0 or bytes.u16(data, at + 122) ~= 0
+      if bytes.u8(data, at + 101) ~= 0 or bytes.u8(data, at + 121) ~= 0
+        or bytes.u16(data, at + 122) ~= 0
         or bytes.u8(data, at + 97) & 0x40 == 0 then
         return false
       end
@@ -157,8 +167,8 @@ end
 --- Decode the extended comprehensive error log.
 -- @tparam string data  GP log 03h, as many pages as were read
 -- @tparam[opt] table options  `layout`: "48-bit" or "28-bit" instead of finding it out
--- @treturn table  as @{summary}, with `pages`, `layout` ("48-bit"; "28-bit" for the records of the first
---   VelociRaptors, whose addresses are `lba_doubtful`) and, in each entry, `device_control`
+-- @treturn table  as @{summary}, with `pages`, `layout` ("48-bit"; "28-bit" for the records of the
+--   first VelociRaptors, whose addresses are `lba_doubtful`) and, in each entry, `device_control`
 -- @usage local log = error_log.extended(pages); print(log.count, #log.entries)
 function M.extended(data, options)
   local result = bytes.result(data, 512)
@@ -173,7 +183,7 @@ function M.extended(data, options)
   check_count(result)
   local ring = result.pages * 4
   if index == 0 or index > ring then
-    bytes.warn(result, "index", "the newest error is said to be number %d of %d: entries can't be put in order", index, ring)
+    bytes.warn_of_index(result, "error", index, ring)
     return result
   end
   local forced = options and options.layout
@@ -184,7 +194,8 @@ function M.extended(data, options)
   for page = 1, math.min(result.pages, MAX_ENTRIES // 4) - 1 do
     bytes.check_sum(result, data, page * 512, ("error log's page %d"):format(page))
   end
-  walk(data, result, ring, index - 1, 124, function(slot) return slot // 4 * 512 + 4 + slot % 4 * 124 end,
+  walk(data, result, ring, index - 1, 124,
+    function(slot) return slot // 4 * 512 + 4 + slot % 4 * 124 end,
     result.layout == "28-bit" and entry_28_in_48 or entry_48)
   return result
 end

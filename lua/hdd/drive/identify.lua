@@ -14,17 +14,19 @@ local FEATURES = {
   download_microcode = {83, 0, 86, 0}, advanced_power_management = {83, 3, 86, 3},
   power_up_in_standby = {83, 5, 86, 5}, automatic_acoustic_management = {83, 9, 86, 9},
   lba_48_bit = {83, 10, 86, 10}, device_configuration_overlay = {83, 11, 86, 11},
-  flush_cache_ext = {83, 13, 86, 13}, smart_error_log = {84, 0, 87, 0}, smart_self_test = {84, 1, 87, 1},
-  streaming = {84, 4, 87, 4}, general_purpose_log = {84, 5, 87, 5}, write_fua = {84, 6, 87, 6},
+  flush_cache_ext = {83, 13, 86, 13}, smart_error_log = {84, 0, 87, 0},
+  smart_self_test = {84, 1, 87, 1}, streaming = {84, 4, 87, 4},
+  general_purpose_log = {84, 5, 87, 5}, write_fua = {84, 6, 87, 6},
   world_wide_name = {84, 8, 87, 8}, unload_immediate = {84, 13, 87, 13},
-  write_read_verify = {119, 1, 120, 1}, write_uncorrectable = {119, 2, 120, 2}, log_by_dma = {119, 3, 120, 3},
-  free_fall_control = {119, 5, 120, 5}, sense_data_reporting = {119, 6, 120, 6},
-  extended_power_conditions = {119, 7, 120, 7}, accessible_max_address = {119, 8, 120, 8},
-  device_statistics_notification = {119, 9, 120, 9},
+  write_read_verify = {119, 1, 120, 1}, write_uncorrectable = {119, 2, 120, 2},
+  log_by_dma = {119, 3, 120, 3}, free_fall_control = {119, 5, 120, 5},
+  sense_data_reporting = {119, 6, 120, 6}, extended_power_conditions = {119, 7, 120, 7},
+  accessible_max_address = {119, 8, 120, 8}, device_statistics_notification = {119, 9, 120, 9},
 }
 
 local FORM_FACTOR = {
-  "5.25 inches", "3.5 inches", "2.5 inches", "1.8 inches", "< 1.8 inches", "mSATA", "M.2", "MicroSSD", "CFast",
+  "5.25 inches", "3.5 inches", "2.5 inches", "1.8 inches", "< 1.8 inches", "mSATA", "M.2",
+  "MicroSSD", "CFast",
 }
 
 local SPEED_MBIT_PER_S = {1500, 3000, 6000}
@@ -105,9 +107,10 @@ local function security(w)
     return steps > 0 and steps * 2 or nil
   end
   return {
-    supported = bit(0), enabled = bit(1), locked = bit(2), frozen = bit(3), attempts_exhausted = bit(4),
-    enhanced_erase = bit(5), level = bit(1) and (bit(8) and "maximum" or "high") or nil,
-    erase_minutes = minutes(89), enhanced_erase_minutes = minutes(90),
+    supported = bit(0), enabled = bit(1), locked = bit(2), frozen = bit(3),
+    attempts_exhausted = bit(4), enhanced_erase = bit(5),
+    level = bit(1) and (bit(8) and "maximum" or "high") or nil, erase_minutes = minutes(89),
+    enhanced_erase_minutes = minutes(90),
   }
 end
 
@@ -128,7 +131,11 @@ local function serial_ata(w)
   if ncq.supported then
     ncq.depth = w[75] and (w[75] & 31) + 1
     ncq.priority, ncq.unload = bit(12), bit(11)
-    if now then ncq.streaming, ncq.queue_management, ncq.send_receive = w:bit(77, 4), w:bit(77, 5), w:bit(77, 6) end
+    if now then
+      ncq.streaming = w:bit(77, 4)
+      ncq.queue_management = w:bit(77, 5)
+      ncq.send_receive = w:bit(77, 6)
+    end
   end
   local power = {host_initiated = bit(9)}
   local sata = {phy_event_counters = bit(10), log_by_dma = bit(15), power_management = power}
@@ -162,7 +169,8 @@ local function sector_sizes(w, result)
     end
   end
   if logical < 512 or logical > 65536 or physical > 1 << 24 then
-    bytes.warn(result, "sector_size", "sectors of %d bytes logical, %d physical are not believed", logical, physical)
+    bytes.warn(result, "sector_size", "sectors of %d bytes logical, %d physical are not believed",
+      logical, physical)
     return
   end
   result.logical_sector_size_bytes, result.physical_sector_size_bytes = logical, physical
@@ -215,7 +223,8 @@ local function check_sum(data, w, result)
     local right = bytes.sum_is_right(data)
     result.checksum = right and "ok" or "bad"
     if not right then
-      bytes.warn(result, "checksum", "the checksum of IDENTIFY DEVICE is wrong: its values are doubtful")
+      bytes.warn(result, "checksum",
+        "the checksum of IDENTIFY DEVICE is wrong: its values are doubtful")
     end
   else
     result.checksum = "none"
@@ -224,13 +233,15 @@ end
 
 --- What IDENTIFY DEVICE says. Absent keys were not reported.
 -- @tparam string data  the 512 bytes
--- @treturn table  `model serial firmware additional_product_id wwn wwn_naa wwn_oui wwn_id` (text and integers),
---   `sectors sectors_28_bit sectors_48_bit size_bytes logical_sector_size_bytes physical_sector_size_bytes
---   alignment_offset_sectors`, `rotation_rpm solid_state form_factor zoned`, `ata_version ata_standard
---   sata_version transport`, `link {supported_mbit_per_s max_mbit_per_s current_mbit_per_s}`,
---   `ncq {supported depth ...}`, `sata`, `features {NAME = {supported, enabled, ...}}`, `security`, `sct`,
---   `ultra_dma {supported_mode active_mode}`, `checksum` ("ok", "bad", "none"), `warnings`
--- @usage local id = identify.decode(page); print(id.model, id.size_bytes, id.features.smart.enabled)
+-- @treturn table  `model serial firmware additional_product_id wwn wwn_naa wwn_oui wwn_id` (text
+--   and integers), `sectors sectors_28_bit sectors_48_bit size_bytes logical_sector_size_bytes
+--   physical_sector_size_bytes alignment_offset_sectors`, `rotation_rpm solid_state form_factor
+--   zoned`, `ata_version ata_standard sata_version transport`, `link {supported_mbit_per_s
+--   max_mbit_per_s current_mbit_per_s}`, `ncq {supported depth ...}`, `sata`, `features {NAME =
+--   {supported, enabled, ...}}`, `security`, `sct`, `ultra_dma {supported_mode active_mode}`,
+--   `checksum` ("ok", "bad", "none"), `warnings`
+-- @usage local id = identify.decode(page)
+--   print(id.model, id.size_bytes, id.features.smart.enabled)
 function M.decode(data)
   local result = bytes.result(data, 512)
   local w = words_of(data)
@@ -241,7 +252,8 @@ function M.decode(data)
   check_sum(data, w, result)
   if not result.model then bytes.warn(result, "no_model", "IDENTIFY DEVICE holds no model name") end
   if w[0] and w[0] >> 14 == 2 then
-    bytes.warn(result, "packet_device", "the answer is that of a packet device (an optical drive, a bridge)")
+    bytes.warn(result, "packet_device",
+      "the answer is that of a packet device (an optical drive, a bridge)")
   end
   world_wide_name(w, result)
   sector_sizes(w, result)

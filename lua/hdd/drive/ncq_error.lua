@@ -9,9 +9,10 @@ local M = {}
 
 --- Decode the NCQ command error log.
 -- @tparam string data  GP log 10h, 512 bytes
--- @treturn table  `checksum_ok`, `queued` (a queued command failed; otherwise the page holds nothing), then `tag status
---   status_names error error_names lba count device`, `unloaded` (heads unloaded on the host's request), and with
---   sense data `sense {key asc ascq}` and `final_lba`, `warnings`
+-- @treturn table  `checksum_ok`, `queued` (a queued command failed; otherwise the page holds
+--   nothing), then `tag status status_names error error_names lba count device`, `unloaded` (heads
+--   unloaded on the host's request), and with sense data `sense {key asc ascq}` and `final_lba`,
+--   `warnings`
 -- @usage local e = ncq_error.decode(page); if e.queued then print(e.tag, e.lba) end
 function M.decode(data)
   local result = bytes.result(data, 512)
@@ -24,7 +25,8 @@ function M.decode(data)
   if not result.queued then return result end
   result.tag = first & 31
   result.status, result.error = bytes.u8(data, 2), bytes.u8(data, 3)
-  result.status_names, result.error_names = registers.status(result.status), registers.errors(result.error)
+  result.status_names = registers.status(result.status)
+  result.error_names = registers.errors(result.error)
   result.lba = bytes.number(data, 4, 3) | bytes.number(data, 8, 3) << 24
   result.device, result.count = bytes.u8(data, 7), bytes.u16(data, 12)
   local key, asc, ascq = bytes.u8(data, 14), bytes.u8(data, 15), bytes.u8(data, 16)

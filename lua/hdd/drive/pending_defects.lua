@@ -11,8 +11,8 @@ local MAX_ENTRIES = 4096
 
 --- Decode the pending defects log.
 -- @tparam string data  GP log 0Ch, as many pages as were read
--- @treturn table  `count` as the drive says, `defects[] {lba power_on_hours}` (hours absent when not known),
---   `warnings`
+-- @treturn table  `count` as the drive says, `defects[] {lba power_on_hours}` (hours absent when
+--   not known), `warnings`
 -- @usage local log = pending_defects.decode(pages); print(log.count, log.defects[1].lba)
 function M.decode(data)
   local result = bytes.result(data, 512)
@@ -33,7 +33,9 @@ function M.decode(data)
       power_on_hours = hours ~= 0xffffffff and hours or nil,
     }
   end
-  if count > shown then bytes.warn(result, "cut", "%d of %d pending defects are shown", shown, count) end
+  if count > shown then
+    bytes.warn(result, "cut", "%d of %d pending defects are shown", shown, count)
+  end
   return result
 end
 

@@ -10,17 +10,23 @@ local M = {}
 -- As Serial ATA names them; R_ERR is the receiver's "that arrived broken", a FIS is a frame.
 local NAMES = {
   [0x001] = "Command failed due to ICRC error", [0x002] = "R_ERR response for data FIS",
-  [0x003] = "R_ERR response for device-to-host data FIS", [0x004] = "R_ERR response for host-to-device data FIS",
-  [0x005] = "R_ERR response for non-data FIS", [0x006] = "R_ERR response for device-to-host non-data FIS",
-  [0x007] = "R_ERR response for host-to-device non-data FIS", [0x008] = "Device-to-host non-data FIS retries",
+  [0x003] = "R_ERR response for device-to-host data FIS",
+  [0x004] = "R_ERR response for host-to-device data FIS",
+  [0x005] = "R_ERR response for non-data FIS",
+  [0x006] = "R_ERR response for device-to-host non-data FIS",
+  [0x007] = "R_ERR response for host-to-device non-data FIS",
+  [0x008] = "Device-to-host non-data FIS retries",
   [0x009] = "Transition from drive PhyRdy to drive PhyNRdy",
-  [0x00a] = "Device-to-host register FISes sent due to a COMRESET", [0x00b] = "CRC errors within host-to-device FIS",
-  [0x00d] = "Non-CRC errors within host-to-device FIS", [0x00f] = "R_ERR response for host-to-device data FIS, CRC",
+  [0x00a] = "Device-to-host register FISes sent due to a COMRESET",
+  [0x00b] = "CRC errors within host-to-device FIS",
+  [0x00d] = "Non-CRC errors within host-to-device FIS",
+  [0x00f] = "R_ERR response for host-to-device data FIS, CRC",
   [0x010] = "R_ERR response for host-to-device data FIS, non-CRC",
   [0x012] = "R_ERR response for host-to-device non-data FIS, CRC",
   [0x013] = "R_ERR response for host-to-device non-data FIS, non-CRC",
   [0xc00] = "Port multiplier: host-to-device non-data FIS R_ERR due to collision",
-  [0xc01] = "Port multiplier: signature register FISes", [0xc02] = "Port multiplier: corrupt CRC propagation FISes",
+  [0xc01] = "Port multiplier: signature register FISes",
+  [0xc02] = "Port multiplier: corrupt CRC propagation FISes",
 }
 
 -- They count ordinary events as well (a reset sends one), so that a small number is no fault.
@@ -28,9 +34,9 @@ local ORDINARY = {[0x009] = true, [0x00a] = true}
 
 --- Decode the Phy event counters.
 -- @tparam string data  GP log 11h, 512 bytes, read without its reset feature
--- @treturn table  `checksum_ok`, `counters[]` in the drive's order `{id size_bytes value saturated vendor ordinary name}`:
---   a counter stops at its largest value and is `saturated` then; `ordinary` ones count normal events too; a value
---   above 2^63-1 is a string of digits; `warnings`
+-- @treturn table  `checksum_ok`, `counters[]` in the drive's order `{id size_bytes value saturated
+--   vendor ordinary name}`: a counter stops at its largest value and is `saturated` then;
+--   `ordinary` ones count normal events too; a value above 2^63-1 is a string of digits; `warnings`
 -- @usage for _, c in ipairs(phy.decode(page).counters) do print(c.name, c.value) end
 function M.decode(data)
   local result = bytes.result(data, 512)
@@ -42,7 +48,8 @@ function M.decode(data)
     if identifier == 0 then return result end
     local size = (identifier >> 12 & 7) * 2
     if size == 0 or size > 8 then
-      bytes.warn(result, "invalid_entry", "the entry at byte %d has a length code of %d: what follows is not read", at, size // 2)
+      bytes.warn(result, "invalid_entry",
+        "the entry at byte %d has a length code of %d: what follows is not read", at, size // 2)
       return result
     end
     if at + 2 + size > stop then break end
@@ -50,13 +57,16 @@ function M.decode(data)
     local id = identifier & 0x8fff
     local vendor = id >> 15 == 1
     table.insert(result.counters, {
-      id = id, size_bytes = size, value = bytes.unsigned(value), saturated = value == (size == 8 and -1 or (1 << size * 8) - 1),
-      vendor = vendor, ordinary = ORDINARY[id] or false, name = vendor and "Vendor specific" or NAMES[id] or "Unknown",
+      id = id, size_bytes = size, value = bytes.unsigned(value),
+      saturated = value == (size == 8 and -1 or (1 << size * 8) - 1), vendor = vendor,
+      ordinary = ORDINARY[id] or false,
+      name = vendor and "Vendor specific" or NAMES[id] or "Unknown",
     })
     at = at + 2 + size
   end
   if bytes.u16(data, at) ~= 0 then
-    bytes.warn(result, "no_end", "the list of counters has no end mark: the last one may be missing")
+    bytes.warn(result, "no_end",
+      "the list of counters has no end mark: the last one may be missing")
   end
   return result
 end
@@ -72,8 +82,8 @@ function M.find(decoded, id)
   end
 end
 
---- What changed between two readings. A counter that is lower than before was reset in between (by a
--- power cycle or by another program), so that its whole value is new.
+--- What changed between two readings. A counter that is lower than before was reset in between (by
+-- a power cycle or by another program), so that its whole value is new.
 -- @tparam table before  what `decode` gave earlier
 -- @tparam table after   what it gave later
 -- @treturn {table,...}  `{id name increase reset}` for each counter that moved
@@ -82,7 +92,8 @@ function M.changes(before, after)
   local list = bytes.list()
   for _, counter in ipairs(after.counters) do
     local old = M.find(before, counter.id)
-    if old and math.type(old.value) == "integer" and math.type(counter.value) == "integer" and old.value ~= counter.value then
+    if old and math.type(old.value) == "integer" and math.type(counter.value) == "integer"
+      and old.value ~= counter.value then
       local reset = counter.value < old.value
       table.insert(list, {
         id = counter.id, name = counter.name, reset = reset,

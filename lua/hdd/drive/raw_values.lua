@@ -31,7 +31,8 @@ end
 local function power_on(n, per_hour)
   local hours = exact(n, per_hour)
   if hours > MAX_HOURS then return nil end
-  return {power_on_hours = hours}, per_hour == 1 and ("%d h"):format(n) or hours_and_minutes(n * 60 // per_hour)
+  return {power_on_hours = hours},
+    per_hour == 1 and ("%d h"):format(n) or hours_and_minutes(n * 60 // per_hour)
 end
 
 -- The hours, where the upper bytes may hold something else: the largest part that makes sense.
@@ -119,7 +120,9 @@ function M.temperature_and_lowest(r)
   local current = signed(r[0])
   if current < -60 or current > 125 then return nil end
   local low = signed(r[4])
-  if r[2] ~= 0 or r[3] ~= 0 or r[5] ~= 0 or low == 0 or low > current or low < -60 then return M.temperature(r) end
+  if r[2] ~= 0 or r[3] ~= 0 or r[5] ~= 0 or low == 0 or low > current or low < -60 then
+    return M.temperature(r)
+  end
   return {temperature_c = current, lowest_c = low}, celsius(current, low)
 end
 
@@ -158,7 +161,8 @@ end
 function M.spin_up(r)
   local average = word(r, 2)
   if average == 0 then return {spin_up_ms = word(r, 0)}, ("%d ms"):format(word(r, 0)) end
-  return {spin_up_ms = word(r, 0), average_ms = average}, ("%d ms (average %d)"):format(word(r, 0), average)
+  return {spin_up_ms = word(r, 0), average_ms = average},
+    ("%d ms (average %d)"):format(word(r, 0), average)
 end
 
 -- A rate whose packing is not known for this model: a small number is a number, a large one holds
@@ -222,8 +226,8 @@ function M.erase_cycles(r)
   if r.raw <= 0xffffff then return {erase_cycles = r.raw}, ("%d cycles"):format(r.raw) end
 end
 
--- Samsung's 177: the mean count of erases in the raw value, the life left in the normalized one (it agrees
--- with the standard's "percentage used" where a drive has both).
+-- Samsung's 177: the mean count of erases in the raw value, the life left in the normalized one (it
+-- agrees with the standard's "percentage used" where a drive has both).
 function M.erase_cycles_and_life(r)
   local meaning = M.erase_cycles(r)
   if not meaning or r.value > 100 then return M.erase_cycles(r) end
@@ -244,10 +248,14 @@ local function timed(rule)
   end
 end
 
-M.timed_wear = timed(function(r) return {wear_percent = r.raw / 1024}, ("%.3f %%"):format(r.raw / 1024) end)
+M.timed_wear = timed(function(r)
+  return {wear_percent = r.raw / 1024}, ("%.3f %%"):format(r.raw / 1024)
+end)
+
 M.timed_reads = timed(function(r)
   if r.raw <= 100 then return {reads_percent = r.raw}, ("%d %% reads"):format(r.raw) end
 end)
+
 M.timed_minutes = timed(function(r)
   if r.raw <= 0xffffffff then return {minutes = r.raw}, hours_and_minutes(r.raw) end
 end)
@@ -259,7 +267,8 @@ function M.capacitor_test(r)
 end
 
 function M.three_words(r)
-  return {words = {word(r, 4), word(r, 2), word(r, 0)}}, ("%d %d %d"):format(word(r, 4), word(r, 2), word(r, 0))
+  return {words = {word(r, 4), word(r, 2), word(r, 0)}},
+    ("%d %d %d"):format(word(r, 4), word(r, 2), word(r, 0))
 end
 
 -- Known to hold no number of use.

@@ -12,7 +12,8 @@ local MAX_ENTRIES = 190
 
 local TYPES = {
   [0] = "off-line", "short", "extended", "conveyance", "selective", [0x7f] = "abort",
-  [0x81] = "short captive", [0x82] = "extended captive", [0x83] = "conveyance captive", [0x84] = "selective captive",
+  [0x81] = "short captive", [0x82] = "extended captive", [0x83] = "conveyance captive",
+  [0x84] = "selective captive",
 }
 
 local function type_name(code)
@@ -33,11 +34,11 @@ local function entry(data, at, address_size)
   return e
 end
 
--- The log counts hours in 16 bits. The true hours are the largest that end alike, are not later than
--- the next newer test, and not later than the drive's own power-on hours.
+-- The log counts hours in 16 bits. The true hours are the largest that end alike, are not later
+-- than the next newer test, and not later than the drive's own power-on hours.
 local function unwrap(result, now)
   if not now then return end
-  now = now // 1
+  now = math.floor(now)
   local limit, out_of_order = now + 1, false  -- the two counters may tick apart
   for _, e in ipairs(result.entries) do
     local hours = limit - (limit - e.hours_16_bit) % 65536
@@ -51,10 +52,12 @@ local function unwrap(result, now)
     if e.power_on_hours ~= e.hours_16_bit then result.hours_wrapped = true end
   end
   if result.hours_wrapped then
-    bytes.warn(result, "hours_wrap", "the log's hours wrap at 65536: ages are worked out from the power-on hours")
+    bytes.warn(result, "hours_wrap",
+      "the log's hours wrap at 65536: ages are worked out from the power-on hours")
   end
   if out_of_order then
-    bytes.warn(result, "order", "tests are dated later than the drive's power-on hours or than newer tests")
+    bytes.warn(result, "order",
+      "tests are dated later than the drive's power-on hours or than newer tests")
   end
 end
 
@@ -62,7 +65,7 @@ end
 local function walk(data, result, ring, newest, address_size, length, at)
   if newest == 0 then return end
   if newest > ring then
-    bytes.warn(result, "index", "the newest test is said to be number %d of %d: entries can't be put in order", newest, ring)
+    bytes.warn_of_index(result, "test", newest, ring)
     return
   end
   for k = 0, math.min(ring, MAX_ENTRIES) - 1 do
@@ -78,9 +81,10 @@ end
 --- Decode the simple self-test log.
 -- @tparam string data  SMART log 06h, 512 bytes
 -- @tparam[opt] number power_on_hours  the drive's own, to undo the wrap of 16 bit hours
--- @treturn table  `version checksum_ok hours_wrapped`, `entries[]` newest first `{number type type_code status code
---   result failed in_progress remaining_percent hours_16_bit power_on_hours age_hours checkpoint lba}` (the true
---   hours and the age only when the drive's were given; lba only where one failed), `warnings`
+-- @treturn table  `version checksum_ok hours_wrapped`, `entries[]` newest first `{number type
+--   type_code status code result failed in_progress remaining_percent hours_16_bit power_on_hours
+--   age_hours checkpoint lba}` (the true hours and the age only when the drive's were given; lba
+--   only where one failed), `warnings`
 -- @usage local log = self_test_log.simple(page, 84428); print(log.entries[1].age_hours)
 function M.simple(data, power_on_hours)
   local result = bytes.result(data, 512)
@@ -109,15 +113,17 @@ function M.extended(data, power_on_hours)
   for page = 0, math.min(result.pages, MAX_ENTRIES // 19) - 1 do
     bytes.check_sum(result, data, page * 512, ("self-test log's page %d"):format(page))
   end
-  walk(data, result, result.pages * 19, newest, 6, 26, function(slot) return slot // 19 * 512 + 4 + slot % 19 * 26 end)
+  walk(data, result, result.pages * 19, newest, 6, 26,
+    function(slot) return slot // 19 * 512 + 4 + slot % 19 * 26 end)
   unwrap(result, power_on_hours)
   return result
 end
 
 --- Decode the selective self-test log.
 -- @tparam string data  SMART log 09h, 512 bytes
--- @treturn table  `version checksum_ok`, `spans[] {first_lba last_lba}` (five; equal to 0 both when unused),
---   `current_lba current_span`, `flags scan_rest pending active`, `resume_minutes`, `warnings`
+-- @treturn table  `version checksum_ok`, `spans[] {first_lba last_lba}` (five; equal to 0 both when
+--   unused), `current_lba current_span`, `flags scan_rest pending active`, `resume_minutes`,
+--   `warnings`
 -- @usage local log = self_test_log.selective(page); print(log.spans[1].last_lba)
 function M.selective(data)
   local result = bytes.result(data, 512)
@@ -126,7 +132,9 @@ function M.selective(data)
   result.spans = bytes.list()
   for k = 0, 4 do
     local first, last = bytes.u64(data, 2 + k * 16), bytes.u64(data, 10 + k * 16)
-    if last then result.spans[k + 1] = {first_lba = bytes.unsigned(first), last_lba = bytes.unsigned(last)} end
+    if last then
+      result.spans[k + 1] = {first_lba = bytes.unsigned(first), last_lba = bytes.unsigned(last)}
+    end
   end
   result.current_lba = bytes.unsigned(bytes.u64(data, 492))
   result.current_span = bytes.u16(data, 500)

@@ -17,9 +17,10 @@ local OFFLINE = {
 
 --- The results of a self-test, by the upper half of its status byte.
 M.SELF_TEST_RESULTS = {
-  [0] = "completed without error", "aborted by the host", "interrupted by a reset", "fatal or unknown error",
-  "failed: unknown element", "failed: electrical element", "failed: servo or seek element",
-  "failed: read element", "failed: suspected handling damage", [15] = "in progress",
+  [0] = "completed without error", "aborted by the host", "interrupted by a reset",
+  "fatal or unknown error", "failed: unknown element", "failed: electrical element",
+  "failed: servo or seek element", "failed: read element", "failed: suspected handling damage",
+  [15] = "in progress",
 }
 
 --- A self-test status byte in words.
@@ -59,7 +60,8 @@ local function label_of(general, solid_state)
   return general[2]
 end
 
--- An attribute's name, label, whether the name is more than a guess, and the rule for its raw value.
+-- An attribute's name, label, whether the name is more than a guess, and the rule for its raw
+-- value.
 local function name_of(id, family, flash, solid_state)
   local general, own = names[id] or UNKNOWN, family.attributes[id]
   if own then return own.name or general[1], own.label or general[2], true, own.rule end
@@ -93,12 +95,14 @@ end
 
 local function read_thresholds(thresholds, result)
   if not thresholds or #thresholds < 14 or not thresholds:find("[^\0]") then
-    bytes.warn(result, "no_thresholds", "the drive gave no thresholds: no attribute can be called failing")
+    bytes.warn(result, "no_thresholds",
+      "the drive gave no thresholds: no attribute can be called failing")
     return {}
   end
   result.thresholds_checksum_ok = bytes.sum_is_right(thresholds)
   if result.thresholds_checksum_ok == false then
-    bytes.warn(result, "thresholds_checksum", "the checksum of the thresholds is wrong: they are doubtful")
+    bytes.warn(result, "thresholds_checksum",
+      "the checksum of the thresholds is wrong: they are doubtful")
   end
   local by_id = {}
   for slot = 0, 29 do
@@ -108,44 +112,60 @@ local function read_thresholds(thresholds, result)
   return by_id
 end
 
-local function read_attributes(data, thresholds, identity, family, result)
-  local present = {}
-  for slot = 0, 29 do
-    local id = bytes.u8(data, 2 + slot * 12)
-    if id and id ~= 0 then present[id] = (present[id] or 0) + 1 end
+-- One attribute; what `about` holds is the same for all of a drive.
+local function read_attribute(data, at, about)
+  local id, value, worst = bytes.u8(data, at), bytes.u8(data, at + 3), bytes.u8(data, at + 4)
+  local flags, threshold = bytes.u16(data, at + 1), about.thresholds[id]
+  local name, label, verified, rule = name_of(id, about.family, about.flash, about.solid_state)
+  local r = raw_of(data, at, value, about.sector_size)
+  local meaning, text
+  if rule then meaning, text = raw_values[rule](r) end
+  return {
+    id = id, name = name, label = label, verified = verified, flags = flags,
+    pre_fail = flags & 1 == 1, online = flags & 2 == 2, value = value, worst = worst,
+    threshold = threshold, state = state_of(value, worst, threshold), raw = r.raw,
+    raw_hex = ("0x%012x"):format(r.raw), reserved_byte = r[6] ~= 0 and r[6] or nil,
+    meaning = meaning, text = text or plain_text(r.raw),
+  }
+end
+
+local function doubts(a, result)
+  local threshold = a.threshold or 0
+  if a.value > 253 or a.worst > 253 or a.value == 0 and threshold > 0 then
+    bytes.warn(result, "normalized_value",
+      "attribute %d: value %d, worst %d are not all within 1 to 253", a.id, a.value, a.worst)
   end
-  local flash = is_flash(identity, family, present)
-  for slot = 0, 29 do
-    local at = 2 + slot * 12
+  if threshold > 253 then
+    bytes.warn(result, "threshold", "attribute %d: threshold %d is not within 1 to 253: ignored",
+      a.id, threshold)
+  end
+  if a.id == 9 and not a.meaning then
+    bytes.warn(result, "power_on_time", "attribute 9: %s is no plausible time: unit unknown",
+      a.raw_hex)
+  end
+end
+
+local function read_attributes(data, thresholds, identity, family, result)
+  local places, present = {}, {}
+  for at = 2, 350, 12 do
     local id = bytes.u8(data, at)
     if id and id ~= 0 and at + 12 <= #data then
-      local value, worst = bytes.u8(data, at + 3), bytes.u8(data, at + 4)
-      local name, label, verified, rule = name_of(id, family, flash, identity.solid_state)
-      local r = raw_of(data, at, value, identity.logical_sector_size_bytes)
-      local meaning, text
-      if rule then meaning, text = raw_values[rule](r) end
-      local flags = bytes.u16(data, at + 1)
-      table.insert(result.attributes, {
-        id = id, name = name, label = label, verified = verified, flags = flags,
-        pre_fail = flags & 1 == 1, online = flags & 2 == 2,
-        value = value, worst = worst, threshold = thresholds[id], state = state_of(value, worst, thresholds[id]),
-        raw = r.raw, raw_hex = ("0x%012x"):format(r.raw), reserved_byte = r[6] ~= 0 and r[6] or nil,
-        meaning = meaning, text = text or plain_text(r.raw),
-      })
-      if value > 253 or value == 0 and (thresholds[id] or 0) > 0 or worst > 253 then
-        bytes.warn(result, "normalized_value", "attribute %d: value %d, worst %d are not all within 1 to 253", id, value, worst)
-      end
-      if (thresholds[id] or 0) > 253 then
-        bytes.warn(result, "threshold", "attribute %d: threshold %d is not within 1 to 253: ignored", id, thresholds[id])
-      end
-      if rule and not meaning and (rule == "hours" or rule == "minutes" or rule == "half_minutes") then
-        bytes.warn(result, "power_on_time", "attribute %d: %s is no plausible time: unit unknown", id, ("0x%012x"):format(r.raw))
-      end
+      places[#places + 1] = at
+      present[id] = (present[id] or 0) + 1
     end
   end
-  for id = 1, 255 do
-    if (present[id] or 0) > 1 then
-      bytes.warn(result, "duplicate_id", "attribute %d is there %d times: look-ups take the first", id, present[id])
+  local about = {
+    thresholds = thresholds, family = family, flash = is_flash(identity, family, present),
+    solid_state = identity.solid_state, sector_size = identity.logical_sector_size_bytes,
+  }
+  for i, at in ipairs(places) do
+    local a = read_attribute(data, at, about)
+    result.attributes[i] = a
+    doubts(a, result)
+    if (present[a.id] or 0) > 1 then
+      bytes.warn(result, "duplicate_id", "attribute %d is there %d times: look-ups take the first",
+        a.id, present[a.id])
+      present[a.id] = nil
     end
   end
 end
@@ -165,8 +185,9 @@ local function general(data, result)
   if can then
     local function bit(n) return can >> n & 1 == 1 end
     result.capabilities = {
-      value = can, offline_immediate = bit(0), automatic_offline = bit(1), abort_offline_on_command = bit(2),
-      surface_scan = bit(3), self_test = bit(4), conveyance_self_test = bit(5), selective_self_test = bit(6),
+      value = can, offline_immediate = bit(0), automatic_offline = bit(1),
+      abort_offline_on_command = bit(2), surface_scan = bit(3), self_test = bit(4),
+      conveyance_self_test = bit(5), selective_self_test = bit(6),
     }
   end
   local saving = bytes.u16(data, 368)
@@ -180,21 +201,23 @@ local function general(data, result)
   local extended = bytes.u8(data, 373)
   if extended == 255 then extended = bytes.u16(data, 375) end
   result.test_minutes = {
-    short = minutes(bytes.u8(data, 372)), extended = minutes(extended), conveyance = minutes(bytes.u8(data, 374)),
+    short = minutes(bytes.u8(data, 372)), extended = minutes(extended),
+    conveyance = minutes(bytes.u8(data, 374)),
   }
 end
 
 --- Decode SMART data, with thresholds paired by attribute number.
 -- @tparam string data         the 512 bytes of SMART READ DATA
 -- @tparam ?string thresholds  the 512 bytes of SMART READ THRESHOLDS
--- @tparam ?table identity     from `identify.decode`: model, firmware and kind decide units and names
--- @treturn table  `revision checksum_ok thresholds_checksum_ok family`,
---   `attributes[] {id name label verified flags pre_fail online value worst threshold state raw raw_hex
---   reserved_byte meaning text}`: `state` is "failing_now", "failed_past", "ok" or "no_threshold"; `meaning`
---   has units in its keys and is absent where the raw value's meaning is not known; `verified` is false for a
---   name that is only a guess,
---   `offline {status state automatic seconds}`, `self_test` (see @{self_test_status}), `capabilities`, `saving`,
---   `error_logging`, `test_minutes {short extended conveyance}`, `warnings`
+-- @tparam ?table identity     from `identify.decode`: model, firmware and kind decide units and
+--   names
+-- @treturn table  `revision checksum_ok thresholds_checksum_ok family`, `attributes[] {id name
+--   label verified flags pre_fail online value worst threshold state raw raw_hex reserved_byte
+--   meaning text}`: `state` is "failing_now", "failed_past", "ok" or "no_threshold"; `meaning` has
+--   units in its keys and is absent where the raw value's meaning is not known; `verified` is false
+--   for a name that is only a guess, `offline {status state automatic seconds}`, `self_test` (see
+--   @{self_test_status}), `capabilities`, `saving`, `error_logging`, `test_minutes {short extended
+--   conveyance}`, `warnings`
 -- @usage local smart = smart_data.decode(data, thresholds, identify.decode(page))
 --   print(smart_data.find(smart, 194).meaning.temperature_c)
 function M.decode(data, thresholds, identity)

@@ -17,13 +17,22 @@ local function meaning(smart, id, key)
   return attribute and attribute.meaning and attribute.meaning[key]
 end
 
+local function statistic(parts, key) return device_statistics.value(parts.statistics, key) end
+
+local function of_farm(parts, key)
+  return parts.farm and parts.farm.drive and parts.farm.drive[key]
+end
+
 -- The first believable value is chosen; all are listed, with what sets them apart.
 local function choose(candidates, key, apart)
   local result = {sources = bytes.list()}
   for _, c in ipairs(candidates) do
     if c.value then
-      table.insert(result.sources, {source = c.source, [key] = c.value, doubtful = c.doubtful or nil})
-      if not c.doubtful and not result.source then result.source, result[key] = c.source, c.value end
+      local found = {source = c.source, [key] = c.value, doubtful = c.doubtful or nil}
+      table.insert(result.sources, found)
+      if not c.doubtful and not result.source then
+        result.source, result[key] = c.source, c.value
+      end
     end
   end
   if not result.source then return result end
@@ -34,43 +43,51 @@ local function choose(candidates, key, apart)
 end
 
 --- The drive's temperature. The order: SCT status, device statistics, attribute 194, attribute 190,
--- FARM. A 0 is doubtful when nothing else says that the drive is that cold: drives without a sensor give it.
--- @tparam table parts  what was decoded: `sct` (status), `statistics`, `smart`, `farm`; each may be missing
--- @treturn table  `temperature_c source` (absent when unknown), `sources[] {source temperature_c doubtful}`,
---   `disagree` when two of them are more than 5 °C apart
--- @usage local t = vitals.temperature {sct = status, smart = smart}; print(t.temperature_c, t.source)
+-- FARM. A 0 is doubtful when nothing else says that the drive is that cold: drives without a sensor
+-- give it.
+-- @tparam table parts  what was decoded: `sct` (status), `statistics`, `smart`, `farm`; each may be
+--   missing
+-- @treturn table  `temperature_c source` (absent when unknown), `sources[] {source temperature_c
+--   doubtful}`, `disagree` when two of them are more than 5 °C apart
+-- @usage local t = vitals.temperature {sct = status, smart = smart}
+--   print(t.temperature_c, t.source)
 function M.temperature(parts)
-  local sct = parts.sct
+  local sct, farm = parts.sct or {}, parts.farm and parts.farm.environment or {}
   local candidates = {
-    {source = "SCT status", value = sct and sct.temperature_c, doubtful = sct and sct.temperature_doubtful},
-    {source = "device statistics", value = device_statistics.value(parts.statistics, "temperature_c")},
+    {source = "SCT status", value = sct.temperature_c, doubtful = sct.temperature_doubtful},
+    {source = "device statistics", value = statistic(parts, "temperature_c")},
     {source = "attribute 194", value = meaning(parts.smart, 194, "temperature_c")},
     {source = "attribute 190", value = meaning(parts.smart, 190, "temperature_c")},
-    {source = "FARM", value = parts.farm and parts.farm.environment and parts.farm.environment.temperature_c},
+    {source = "FARM", value = farm.temperature_c},
   }
-  local warm = false
-  for _, c in ipairs(candidates) do warm = warm or c.value ~= nil and c.value ~= 0 and math.abs(c.value) < 10 end
+  local cold = false
   for _, c in ipairs(candidates) do
-    if c.value == 0 and not warm then c.doubtful = true end
+    if c.value and c.value ~= 0 and math.abs(c.value) < 10 then cold = true end
+  end
+  for _, c in ipairs(candidates) do
+    if c.value == 0 and not cold then c.doubtful = true end
   end
   return choose(candidates, "temperature_c", DEGREES_APART)
 end
 
---- How long the drive has been powered. The order: attribute 9 (which has minutes where the unit is known),
--- device statistics, FARM. FARM's hours outlive a reset of the others: where it says much more, the drive was
--- used before and its counters were cleared.
+--- How long the drive has been powered. The order: attribute 9 (which has minutes where the unit is
+-- known), device statistics, FARM. FARM's hours outlive a reset of the others: where it says much
+-- more, the drive was used before and its counters were cleared.
 -- @tparam table parts  `smart`, `statistics`, `farm`; each may be missing
--- @treturn table  `power_on_hours source`, `sources[] {source power_on_hours}`, `disagree` when two are more than
---   a day apart, `counters_reset` when FARM's hours are the larger by more than a day
--- @usage local age = vitals.power_on {smart = smart, farm = log}; if age.counters_reset then ... end
+-- @treturn table  `power_on_hours source`, `sources[] {source power_on_hours}`, `disagree` when two
+--   are more than a day apart, `counters_reset` when FARM's hours are the larger by more than a day
+-- @usage local age = vitals.power_on {smart = smart, farm = log}
+--   if age.counters_reset then ... end
 function M.power_on(parts)
-  local farm = parts.farm and parts.farm.drive and parts.farm.drive.power_on_hours
+  local farm = of_farm(parts, "power_on_hours")
   local result = choose({
     {source = "attribute 9", value = meaning(parts.smart, 9, "power_on_hours")},
-    {source = "device statistics", value = device_statistics.value(parts.statistics, "power_on_hours")},
+    {source = "device statistics", value = statistic(parts, "power_on_hours")},
     {source = "FARM", value = farm},
   }, "power_on_hours", HOURS_APART)
-  if farm and result.source ~= "FARM" then result.counters_reset = farm - result.power_on_hours > HOURS_APART end
+  if farm and result.source ~= "FARM" then
+    result.counters_reset = farm - result.power_on_hours > HOURS_APART
+  end
   return result
 end
 
@@ -81,8 +98,8 @@ end
 function M.power_cycles(parts)
   return choose({
     {source = "attribute 12", value = meaning(parts.smart, 12, "count")},
-    {source = "device statistics", value = device_statistics.value(parts.statistics, "power_on_resets")},
-    {source = "FARM", value = parts.farm and parts.farm.drive and parts.farm.drive.power_cycles},
+    {source = "device statistics", value = statistic(parts, "power_on_resets")},
+    {source = "FARM", value = of_farm(parts, "power_cycles")},
   }, "power_cycles", math.huge)
 end
 

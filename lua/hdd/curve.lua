@@ -7,7 +7,8 @@
 -- follow it in steps, and not exactly; flash does not fall at all (slope 0). So a zone is judged by
 -- its neighbours, after the fitted curve has been divided out: what the zones before it, those behind
 -- it, or those around it have as their median is expected of it, whichever is nearest. The edge of a
--- step always has one side that agrees; a weak region has none.
+-- step always has one side that agrees; a weak region has none. Where the rate rises for good (two
+-- actuators with half of the addresses each, drives joined end to end) a new curve begins.
 -- @module hdd.curve
 
 local statistics = require "hdd.statistics"
@@ -130,6 +131,66 @@ end
 
 local COARSE = 100 -- points of the second, coarse look at a long profile
 
+-- Judges runs of zones, and marks in `expected` and `good` the zones that make a run stand out, on to
+-- where they end in the runs beside it.
+local function judge_runs(positions, rates, fitted, options, expected, good)
+  local n = #positions
+  local xs, ys = thinned(positions, rates, COARSE)
+  local run_expected, run_good = judge_points(xs, ys, fitted, options)
+  for run = 1, COARSE do
+    local slow = ys[run] < run_expected[run]
+    local function mark(i)
+      local wanted = run_expected[run] * fitted(positions[i]) / fitted(xs[run])
+      local off = rates[i] / wanted - 1
+      if (off < 0) ~= slow or math.abs(off) <= (options.tolerance or 0.05) then return false end
+      if good[i] then good[i], expected[i] = false, wanted end
+      return true
+    end
+    if not run_good[run] then
+      local first, last = (run - 1) * n // COARSE + 1, run * n // COARSE
+      for i = first, last do mark(i) end
+      while first > 1 and mark(first - 1) do first = first - 1 end
+      while last < n and mark(last + 1) do last = last + 1 end
+    end
+  end
+end
+
+-- The last zone before the rate rises for good, by a fifth at least, if there is one: the fifth of the
+-- profile before it against the fifth behind.
+local function rise_in(positions, rates)
+  local n = #positions
+  local _, ys = thinned(positions, rates, COARSE)
+  local points, most, at = #ys, 1.2, nil
+  local width = points // 5
+  if width < 3 then return nil end
+  for i = width, points - width do
+    local before = statistics.median(table.move(ys, i - width + 1, i, 1, {}))
+    local behind = statistics.median(table.move(ys, i + 1, i + width, 1, {}))
+    if behind > most * before then most, at = behind / before, i end
+  end
+  if not at then return nil end
+  -- Thinned points stand for runs of zones: the rise is where one zone differs most from the next.
+  local best
+  for i = math.max(1, (at - 1) * n // points), math.min(n - 1, (at + 1) * n // points) do
+    if not best or rates[i + 1] / rates[i] > rates[best + 1] / rates[best] then best = i end
+  end
+  return best
+end
+
+local function judge_stretch(positions, rates, options)
+  local fitted = M.fit(positions, rates)
+  local expected, good = judge_points(positions, rates, fitted, options)
+  if #positions > COARSE then judge_runs(positions, rates, fitted, options, expected, good) end
+  local verdicts = {}
+  for i = 1, #positions do
+    verdicts[i] = {
+      expected = expected[i], flagged = not good[i],
+      reason = not good[i] and (rates[i] < expected[i] and "slow" or "fast") or nil,
+    }
+  end
+  return verdicts
+end
+
 --- Which zones are far off what the drive's curve and their neighbours lead to expect.
 -- A zone is flagged when it is off by more than the tolerance, six times the spread of the profile,
 -- and what the curve falls from zone to zone. A flagged zone no longer counts as a neighbour, and the
@@ -142,28 +203,15 @@ local COARSE = 100 -- points of the second, coarse look at a long profile
 -- @usage for i, verdict in ipairs(curve.judge(offsets, rates)) do zones[i].flagged = verdict.flagged end
 function M.judge(positions, rates, options)
   options = options or {}
-  local n, fitted = #positions, M.fit(positions, rates)
-  local expected, good = {}, {}
-  if n > 0 then expected, good = judge_points(positions, rates, fitted, options) end
-  if n > COARSE then
-    local xs, ys = thinned(positions, rates, COARSE)
-    local run_expected, run_good = judge_points(xs, ys, fitted, options)
-    for run = 1, COARSE do
-      for i = run_good[run] and n or (run - 1) * n // COARSE + 1, run * n // COARSE do
-        local wanted = run_expected[run] * fitted(positions[i]) / fitted(xs[run])
-        local off = math.abs(rates[i] / wanted - 1) > (options.tolerance or 0.05)
-        if off and good[i] then good[i], expected[i] = false, wanted end
-      end
-    end
+  local n, rise = #positions, rise_in(positions, rates)
+  if n == 0 then return {} end
+  if not rise then return judge_stretch(positions, rates, options) end
+  local function part(first, last)
+    return judge_stretch(table.move(positions, first, last, 1, {}),
+      table.move(rates, first, last, 1, {}), options)
   end
-  local verdicts = {}
-  for i = 1, n do
-    verdicts[i] = {
-      expected = expected[i], flagged = not good[i],
-      reason = not good[i] and (rates[i] < expected[i] and "slow" or "fast") or nil,
-    }
-  end
-  return verdicts
+  local behind = part(rise + 1, n)
+  return table.move(behind, 1, #behind, rise + 1, part(1, rise))
 end
 
 --- The time that reading a range takes, by integrating the time per byte over the profile: straight

@@ -62,7 +62,8 @@ end
 local function describe(value)
   if math.type(value) == "integer" then return "the integer " .. units.exact(value) end
   if math.type(value) == "float" then
-    return value ~= value and "not a number" or "the number " .. units.exact(value)
+    return value ~= value and "NaN" or math.abs(value) == math.huge and "infinite"
+      or "the number " .. units.exact(value)
   end
   if type(value) == "string" then
     return "the string " .. string.format("%q", #value > 40 and value:sub(1, 40) .. "…" or value)

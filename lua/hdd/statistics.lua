@@ -106,6 +106,7 @@ function M.t95(freedom)
   -- Cornish and Fisher's series about the normal point; from 21 on right to 4 decimals.
   local z, n = 1.959964, freedom
   return z + (z ^ 3 + z) / (4 * n) + (5 * z ^ 5 + 16 * z ^ 3 + 3 * z) / (96 * n ^ 2)
+    + (3 * z ^ 7 + 19 * z ^ 5 + 17 * z ^ 3 - 15 * z) / (384 * n ^ 3)
 end
 
 -- Mean and half width of independent values.

@@ -150,16 +150,16 @@ local SECTORS_MOVED = {[241] = rule "logical_sectors", [242] = rule "logical_sec
 local FAMILIES = {
   {name = "SandForce Driven SSDs", flash = true, attributes = SANDFORCE,
     models = {"^Corsair Force [3G]", "^OCZ%-VERTEX[23]", "^OCZ%-AGILITY[23]", "^OCZ[ -]VERTEX[23]",
-      "^KINGSTON S[HV]10[03]S3", "^ADATA SSD S[5]"}},
+      "^KINGSTON SH10[03]S3", "^KINGSTON SV300S3", "^ADATA SSD S5"}},
   {name = "Intel 320 Series SSDs", flash = true, attributes = INTEL_320,
     models = {"^INTEL SSDSA2[BC][TW]", "^INTEL SSDSA1NW"}},
   {name = "Intel 730 and DC S35x0/3610/3700 Series SSDs", flash = true, attributes = INTEL_DC,
     models = {"^INTEL SSDSC[12]B[ABGPX]"}},
   {name = "Crucial/Micron RealSSD m4/C400/P400", flash = true, attributes = MICRON_M4,
-    models = {"^M4%-CT%d+M4SSD", "^C400%-MTFDDA", "^MTFDDA[ACK]%d+MA[MNR]", "^P400"}},
+    models = {"^M4%-CT%d+M4SSD", "^C400%-MTFDDA", "^MTFDDA[ACK]%d+MA[MNR]", "^P400%w?%-MTFDDA"}},
   {name = "Crucial/Micron Client SSDs", flash = true, attributes = MICRON_CLIENT,
     models = {"^Crucial_CT%d+M", "^CT%d+[MB]X%d+SSD", "^CT%d+M5%d0SSD", "^Micron_M[56]%d0",
-      "^MTFDDA[KVY]%d+[MT][AB][FVY]"}},
+      "^MTFDDA[KVY]%d+M[AB][FVY]"}},
   {name = "Samsung based SSDs", flash = true, attributes = SAMSUNG_FLASH,
     models = {"^Samsung SSD", "^SAMSUNG SSD 830", "^SAMSUNG MZ7", "^MZ7"}},
 
@@ -190,11 +190,11 @@ local FAMILIES = {
   {name = "SAMSUNG SpinPoint M", models = {"^SAMSUNG MP0%d+H"}, attributes = HALF_MINUTES},
   {name = "SAMSUNG SpinPoint T166",
     models = {"^SAMSUNG HD080GJ", "^SAMSUNG HD160HJ", "^SAMSUNG HD252KJ", "^SAMSUNG HD32[01]KJ",
-      "^SAMSUNG HD403LJ",
-    "^SAMSUNG HD50[01]LJ"},
-    -- 187 holds a 1 in its second word and its value was never set.
-    attributes = {[187] = rule "nothing",
-      [197] = row("pending sectors, ever", "Total_Pending_Sectors", "sectors")}},
+      "^SAMSUNG HD403LJ", "^SAMSUNG HD50[01]LJ"},
+    attributes = {
+      [187] = rule "nothing",  -- a 1 in its second word, and a value that was never set
+      [197] = row("pending sectors, ever", "Total_Pending_Sectors", "sectors"),
+    }},
   {models = {"^SAMSUNG SV0412H", "^SAMSUNG SV1204H"},
     attributes = with(HALF_MINUTES, {[194] = rule "temperature_tenths"})},
   {models = {"^SAMSUNG S[PV]%d", "^SAMSUNG HM0[468]0H", "^SAMSUNG HM120I[CI]",
@@ -222,13 +222,16 @@ local FAMILIES = {
   {name = "Hitachi Deskstar 7K1000.D",
     models = {"^Hitachi HDS7210%d%dDLE63", "^Hitachi HDS721050DLE63"}, attributes = {}},
 
+  -- Samsung's last designs, under Seagate's name.
+  {models = {"^ST%d+LM012", "^ST%d+LM02[245]", "^ST320LM001", "^ST2000LM003", "^ST1500LM006",
+    "^ST%d+DM005", "^ST2000DL004"}, attributes = {}},
   {name = "Seagate Exos X16", models = {"^ST1[46]000NM00[13]G"}, attributes = SEAGATE_MS},
   {name = "Seagate Mobile HDD", models = {"^ST2000LM00[789]", "^ST2000LM01[05]", "^ST1000LM03[578]",
     "^ST1000LM048"}, attributes = SEAGATE},
   {name = "Seagate Archive HDD (SMR)", models = {"^ST[568]000AS00"}, attributes = SEAGATE},
   {name = "Seagate U6", models = {"^ST320410A$", "^ST340810A$", "^ST330610A$", "^ST360020A$",
     "^ST380020A$"}, attributes = SEAGATE},
-  {name = "Seagate Momentus 5400.3", 
+  {name = "Seagate Momentus 5400.3",
     models = {"^ST9[468]081%dAS?$", "^ST9100828AS?$", "^ST9120822AS?$", "^ST9160821AS?$"},
     attributes = SEAGATE},
   -- Large Exos and IronWolf and the SkyHawk drives count the milliseconds too.

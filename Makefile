@@ -13,10 +13,11 @@ BUILD    = build
 SANITIZE =
 
 # The project's own flags stand apart, so that `make CFLAGS=-O3` drops none of them.
-PACKAGES    = lua5.4 liburing
+PACKAGES    = lua5.4 liburing libatasmart libmd
 HDD_CFLAGS  = -std=gnu11 -Wall -Wextra -fvisibility=hidden -fPIC -pthread -MMD -MP \
               $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(SANITIZE)
 CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing) -lm
+COMMANDS_LIBS = $(shell $(PKG_CONFIG) --libs libatasmart libmd)
 HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
 
 # The interpreter has the core linked in, so that both share what they know of signals; core.so is
@@ -24,6 +25,9 @@ HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
 MAIN_OBJECTS = $(BUILD)/obj/hddlua.o $(BUILD)/obj/place.o
 CORE_OBJECTS = $(filter-out $(MAIN_OBJECTS),$(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/*.c)))
 OBJECTS      = $(MAIN_OBJECTS) $(CORE_OBJECTS)
+
+# SMART, ATA and NVMe commands: a module of its own, so that what only reads blocks starts quickly.
+COMMANDS_OBJECTS = $(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/commands/*.c))
 
 # Lua code below the top folder, with its folder kept on installing.
 LUA_FILES = $(shell find lua -name '*.lua' | sort)
@@ -35,7 +39,7 @@ say = $(if $(V),@:,@printf '  %-4s %s\n' '$(1)' '$@')
 # Modules as hddlua loads them: compiled, beside core.so.  A stock interpreter takes the sources.
 MODULES = $(patsubst lua/%.lua,$(BUILD)/%.luac,$(LUA_FILES))
 
-all: $(BUILD)/hdd/core.so $(BUILD)/hddlua $(MODULES)  ## build build/hddlua and build/hdd/core.so (the default)
+all: $(BUILD)/hdd/core.so $(BUILD)/hdd/commands.so $(BUILD)/hddlua $(MODULES)  ## build build/hddlua and what it loads (the default)
 
 # Undefined symbols of core.so are Lua's, which the interpreter that loads it brings along.  It stays
 # loaded when the state is closed: a thread whose drive never answers may outlive it.
@@ -43,6 +47,11 @@ $(BUILD)/hdd/core.so: $(CORE_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ $^ $(CORE_LIBS)
+
+$(BUILD)/hdd/commands.so: $(COMMANDS_OBJECTS) $(BUILD)/obj/error.o $(BUILD)/obj/thread.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ $^ $(COMMANDS_LIBS)
 
 $(BUILD)/hddlua: $(OBJECTS)
 	@mkdir -p $(@D)
@@ -58,7 +67,7 @@ $(BUILD)/obj/%.o: core/%.c Makefile
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) $(HDD_CFLAGS) $(CFLAGS) -c -o $@ $<
 
--include $(OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(COMMANDS_OBJECTS:.o=.d)
 
 # The servers and libraries that specs are run against; hddsim brings a Makefile of its own.
 SUPPORT = build/support/faultfs build/support/hddsim build/support/sgreplay.so
@@ -118,6 +127,7 @@ acceptance: packages-check  ## the long runs against a simulated drive; writes d
 install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	install -D $(BUILD)/hddlua $(DESTDIR)$(PREFIX)/bin/hddlua
 	install -D -m 644 $(BUILD)/hdd/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/core.so
+	install -D -m 644 $(BUILD)/hdd/commands.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/commands.so
 	@set -e; for file in $(patsubst lua/%,%,$(LUA_FILES)); do \
 	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; \
 	  install -D -m 644 $(BUILD)/$${file%.lua}.luac $(DESTDIR)$(PREFIX)/lib/lua/5.4/$${file%.lua}.luac; done

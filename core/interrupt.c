@@ -19,7 +19,8 @@
 #include "setting.h"
 #include "system.h"
 
-/* How long a script may go on in pure Lua after a signal, or after we handed it a partial result. */
+/* How long a script may go on in pure Lua after a signal, or after we handed it a partial result: in
+   processor time, as a busy machine or a slow disk must not cost a script its saving. */
 #define GRACE_NS (NS_PER_S / 2)
 
 /* Two signals closer than this are one request: timeout(1) signals both its child and the group
@@ -37,15 +38,22 @@ enum { NSIGNALS = sizeof SIGNALS / sizeof SIGNALS[0] };
 
 static atomic_int pending;           /* the signal's number, 0 when none waits */
 static _Atomic int64_t signalled_ns; /* when it came */
-static _Atomic int64_t returned_ns;  /* when Lua was last given something to save */
+static _Atomic int64_t grace_ns;     /* when the grace time began, by this thread's processor time */
 static int wake_fd = -1;             /* an eventfd: readable once a signal has come */
 static unsigned nested;              /* interrupt_wait_begin without its end */
 static atomic_int broken_writes;
 static bool permanent; /* not only around waits */
 static struct sigaction previous[NSIGNALS], previous_pipe;
 
+static int64_t thread_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
 static void interrupt(int number, int64_t now) {
   atomic_store(&signalled_ns, now);
+  atomic_store(&grace_ns, thread_ns());
   atomic_store(&pending, number);
   atomic_fetch_add(&hdd_interrupts, 1);
   coroutine_interrupt();
@@ -114,16 +122,11 @@ void interrupt_clear(void) {
 }
 
 bool interrupt_overdue(void) {
-  int64_t latest = atomic_load(&signalled_ns);
-  if (atomic_load(&pending) == 0)
-    return false;
-  if (latest < atomic_load(&returned_ns))
-    latest = atomic_load(&returned_ns);
-  return now_ns() - latest > GRACE_NS;
+  return atomic_load(&pending) != 0 && thread_ns() - atomic_load(&grace_ns) > GRACE_NS;
 }
 
 void interrupt_grace(void) {
-  atomic_store(&returned_ns, now_ns());
+  atomic_store(&grace_ns, thread_ns());
 }
 
 void interrupt_wait_begin(void) {

@@ -26,8 +26,8 @@ int interrupt_pending(void);
 /* From here on (until interrupt_clear) it is as if no signal had come. */
 void interrupt_clear(void);
 
-/* A signal is pending, and for a grace time neither has it been young nor has Lua come back from a
-   wait of ours: the script is not saving what it got, it runs on without knowing. */
+/* A signal is pending, and Lua code has run for a grace time since it came, or since a wait of ours
+   returned: the script is not saving what it got, it runs on without knowing. */
 bool interrupt_overdue(void);
 
 /* Lua is given its grace time anew. */

@@ -28,14 +28,18 @@
 
 struct device *device_share(struct device *d) {
   atomic_fetch_add_explicit(&d->references, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&d->readers, 1, memory_order_relaxed);
   return d;
+}
+
+void device_done(struct device *d) {
+  if (atomic_fetch_sub_explicit(&d->readers, 1, memory_order_acq_rel) == 1 && d->fd >= 0)
+    close(d->fd);
 }
 
 void device_release(struct device *d) {
   if (atomic_fetch_sub_explicit(&d->references, 1, memory_order_acq_rel) > 1)
     return;
-  if (d->fd >= 0)
-    close(d->fd);
   free(d);
 }
 
@@ -186,7 +190,7 @@ static int device_open(lua_State *L) {
   if (!d)
     return luaL_error(L, "not enough memory");
   *slot = d;
-  d->references = 1;
+  d->references = d->readers = 1;
   d->direct = !buffered && !character;
   memcpy(d->path, path, length);
   d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0));
@@ -201,6 +205,7 @@ static int device_open(lua_State *L) {
   if (code != 0) {
     unsigned logical = d->logical_block_size;
     *slot = NULL;
+    device_done(d);
     device_release(d); /* now, not when the collector comes */
     if (code == ENOMEDIUM && S_ISREG(st.st_mode))
       return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
@@ -241,6 +246,7 @@ static int device_close(lua_State *L) {
     lua_pushnil(L);
     lua_setiuservalue(L, 1, 1);
     *slot = NULL;
+    device_done(d);
     device_release(d);
   }
   return 0;

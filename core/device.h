@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Owned by its Lua object and by each job and queue that reads from it: the last one closes.  A
-   read that a stuck drive never answers so keeps its descriptor for as long as it takes. */
+/* Owned by its Lua object and by each job and queue that reads from it: the last one to be done with
+   reading closes the descriptor, the last one to let go of the struct frees it.  A read that a stuck
+   drive never answers so keeps its descriptor for as long as it takes, and a finished job none. */
 struct device {
   _Atomic int references;
+  _Atomic int readers;
   _Atomic bool closed; /* by the script: jobs stop, nothing new starts */
   int fd;
   int64_t size;                 /* bytes; of a file read directly, down to a whole logical block */
@@ -25,8 +27,11 @@ struct device {
 /* The device at `index` of the stack, or raises; it may be closed. */
 struct device *device_check(lua_State *L, int index);
 
-/* Takes, or gives back, a share in the device. */
+/* Takes a share in the device and in its descriptor. */
 struct device *device_share(struct device *d);
+
+/* Gives the share in the descriptor back, then that in the device. */
+void device_done(struct device *d);
 void device_release(struct device *d);
 
 #endif

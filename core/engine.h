@@ -70,7 +70,8 @@ struct job {
   int kick_fd;               /* owned eventfd: Lua has filled or emptied one */
   sem_t ready;               /* posted when the ring stands, or could not be opened */
   pthread_t thread;
-  bool joined; /* Lua side: the thread has been joined or detached */
+  bool joined;  /* Lua side: the thread has been joined or detached */
+  bool reading; /* it has not yet let go of the device's descriptor */
 
   /* shared */
   alignas(64) _Atomic bool stop;
@@ -85,8 +86,8 @@ struct job {
   /* the thread's own until it has finished */
   alignas(64) struct ring ring;
   struct slot *slots;
-  unsigned *idle, n_idle, in_flight;
-  uint64_t in_flight_bytes;
+  unsigned *idle, n_idle, in_flight, probes; /* probes: those of in_flight */
+  uint64_t in_flight_bytes;                  /* without the probes' */
   struct pattern pattern;
   uint64_t allowed;                /* reads until the limits must be looked at again */
   bool shorten;                    /* the next read is the last, and the limit on bytes cuts it */

@@ -139,6 +139,7 @@ static struct job *new_job(lua_State *L, struct handle *h, struct device *d) {
   j->finished_fd = j->kick_fd = -1;
   j->joined = true; /* until there is a thread */
   j->device = device_share(d);
+  j->reading = true;
   h->job = j;
   return j;
 }
@@ -369,7 +370,8 @@ static const char *phase_name(struct job *j) {
 static int job_progress(lua_State *L) {
   struct job *j = handle_of(L)->job;
   struct counters *c = &j->tally.counters;
-  int64_t now = now_ns(), started = atomic_load_explicit(&j->started_ns, memory_order_relaxed);
+  int64_t now = job_finished(j) ? j->now : now_ns();
+  int64_t started = atomic_load_explicit(&j->started_ns, memory_order_relaxed);
   int64_t quiet = now - atomic_load_explicit(&c->quiet_from, memory_order_relaxed);
   int64_t position = atomic_load_explicit(&c->position, memory_order_relaxed);
   int64_t oldest = atomic_load_explicit(&j->oldest_offset, memory_order_relaxed);
@@ -392,7 +394,7 @@ static int job_progress(lua_State *L) {
   }
   lua_pushnumber(L, (double)quiet / (double)NS_PER_S);
   lua_setfield(L, -2, "idle_s");
-  if (oldest >= 0 && quiet > NS_PER_S / 10) {
+  if (oldest >= 0 && quiet > NS_PER_S / 5) { /* by then the thread has renewed it */
     lua_pushinteger(L, oldest);
     lua_setfield(L, -2, "oldest_offset_bytes");
   }
@@ -476,6 +478,8 @@ static void push_warnings(lua_State *L, const struct job *j) {
          j->kernel_call, strerror(j->kernel_error));
   if (j->stopping == STOP_LOST)
     warn(L, "device lost at offset %I", (LUAI_UACINT)j->lost_offset);
+  if (j->ramping)
+    warn(L, "it ended before the end of the ramp: nothing was counted");
   if (j->cut_off)
     warn(L, "%d reads were not answered within %d s of the end and were given up",
          (int)j->in_flight_at_end, 2);
@@ -494,8 +498,7 @@ static void push_outcome(lua_State *L, struct job *j) {
   if (lua_getiuservalue(L, 1, HISTOGRAM_VALUE) != LUA_TNIL)
     histogram = lua_gettop(L);
   lua_createtable(L, 0, 32);
-  bool nothing_left = !j->cut_off && j->tally.until_ns > j->tally.from_ns;
-  tally_push(L, &j->tally, nothing_left ? 0 : j->now, histogram);
+  tally_push(L, &j->tally, j->cut_off ? j->now : 0, histogram);
   lua_pushstring(L, stop_name(j->stopping));
   lua_setfield(L, -2, "stopped_by");
   lua_pushboolean(L, j->stopping == STOP_INTERRUPT);

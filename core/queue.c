@@ -98,6 +98,7 @@ static unsigned reap(struct queue *q, int64_t *now) {
 
 static void release(struct queue *q) {
   ring_close(&q->ring);
+  device_done(q->device);
   device_release(q->device);
   q->device = NULL;
 }

@@ -48,7 +48,7 @@ static void halve(struct series *s) {
 }
 
 void series_advance(struct series *s, int64_t now) {
-  while (now >= s->end_ns) {
+  while (now > s->end_ns) {
     if (s->used == s->capacity) {
       halve(s);
       continue;

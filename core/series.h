@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* From its begin on, without it, to its end and with it: the last completion of all is in the last. */
 struct interval {
   uint64_t ios, bytes;
   uint64_t latency_sum, latency_max; /* ns */
@@ -33,7 +34,7 @@ void series_advance(struct series *s, int64_t now);
 /* Counts a completion at `now`.  In the hot loop of every job. */
 static inline void series_add(struct series *s, int64_t now, int64_t position, uint64_t bytes,
                               uint64_t latency) {
-  if (now >= s->end_ns)
+  if (now > s->end_ns)
     series_advance(s, now);
   struct interval *i = &s->intervals[s->used - 1];
   i->ios++;

@@ -80,7 +80,7 @@ void tally_failure(struct tally *t, int64_t now, int64_t offset, uint32_t length
   atomic_store_explicit(&t->counters.position, offset, memory_order_relaxed);
   t->until_ns = now;
   t->busy_ns += (uint64_t)ns;
-  if (now >= t->series.end_ns)
+  if (now > t->series.end_ns)
     series_advance(&t->series, now);
 }
 

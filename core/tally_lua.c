@@ -55,7 +55,7 @@ static void push_failures(lua_State *L, const struct tally *t) {
     set_integer(L, "offset_bytes", f->offset);
     set_integer(L, "length_bytes", f->length);
     set_integer(L, "code", f->code);
-    lua_pushstring(L, f->code == 0 ? "short read" : hdd_errno_name(f->code, scratch));
+    lua_pushstring(L, hdd_errno_name(f->code, scratch));
     lua_setfield(L, -2, "error");
     set_integer(L, "latency_ns", f->ns);
     set_seconds(L, "time_s", f->at_ns - t->from_ns);
@@ -117,7 +117,7 @@ void tally_push(lua_State *L, struct tally *t, int64_t end_ns, int histogram) {
   }
   lua_setfield(L, -2, "latency");
   if (end > t->series.end_ns)
-    series_advance(&t->series, end - 1); /* a silence at the end is intervals with no I/O */
+    series_advance(&t->series, end); /* a silence at the end is intervals with no I/O */
   series_push(L, &t->series, end);
   lua_setfield(L, -2, "series");
   push_failures(L, t);

@@ -167,6 +167,11 @@ describe("wear of flash", function()
       meaning(177, 278, {model = "Samsung SSD 860 EVO 500GB", solid_state = true}, {value = 81}))
   end)
 
+  it("is told by the raw value of some", function()
+    assert.same({life_left_percent = 98}, meaning(231, 98, {model = "KINGSTON SA400M8120G"}))
+    assert.same({life_left_percent = 96}, meaning(169, 96, {model = "TS32GMTS400"}))
+  end)
+
   it("of an unknown drive is a number without an alarm", function()
     for _, id in ipairs {169, 173, 177, 202, 231, 233} do
       local a = one(id, 0, UNKNOWN_FLASH, {value = 0})

@@ -86,6 +86,53 @@ local INTEL_DC = with(INTEL, {
   [243] = row("flash written", "NAND_Writes_32MiB", "units_32_mib"),
 })
 
+local INTEL_S4 = with(INTEL_DC, {
+  [184] = row(nil, "End-to-End_Error_Count", "count"),
+  [187] = row(nil, "Uncorrectable_Error_Cnt", "count"),
+  [190] = row("drive temperature", "Drive_Temperature", "temperature"),
+  [194] = row(nil, "Temperature_Celsius", "temperature"),
+  [197] = row(nil, "Pending_Sector_Count", "sectors"),
+  [234] = row("thermal throttling", "Thermal_Throttle_Status"),
+  [235] = row("power loss capacitor test", "Power_Loss_Cap_Test", "capacitor_test"),
+})
+
+local KINGSTON_A400 = {
+  [167] = row("write protection", "Write_Protect_Mode"),
+  [168] = row("link errors", "SATA_Phy_Error_Count", "count"),
+  [169] = row("bad block rate", "Bad_Block_Rate"), [170] = row("bad blocks", "Bad_Blk_Ct_Erl/Lat"),
+  [172] = row("erase failures", "Erase_Fail_Count", "count"),
+  [173] = row("most and average erases", "MaxAvgErase_Ct"),
+  [181] = row("program failures", "Program_Fail_Count", "count"),
+  [182] = row("erase failures", "Erase_Fail_Count", "count"), [187] = rule "count",
+  [192] = row("unsafe shutdowns", "Unsafe_Shutdown_Count", "count"),
+  [199] = row(nil, "SATA_CRC_Error_Count", "count"),
+  [218] = row("CRC errors", "CRC_Error_Count", "count"),
+  [231] = row("life left", "SSD_Life_Left", "life_left_by_raw"),
+  [233] = row("flash written", "Flash_Writes_GiB", "units_gib"),
+  [241] = row(WRITTEN, "Lifetime_Writes_GiB", "units_gib"),
+  [242] = row(READ, "Lifetime_Reads_GiB", "units_gib"),
+  [244] = row("average erase count", "Average_Erase_Count", "erase_cycles"),
+  [245] = row("largest erase count", "Max_Erase_Count", "erase_cycles"),
+  [246] = row("sum of erase counts", "Total_Erase_Count"),
+}
+
+local SILICON_MOTION = {
+  [5] = rule "sectors", [160] = row("uncorrectable errors", "Uncorrectable_Error_Cnt", "count"),
+  [161] = row("spare blocks left", "Valid_Spare_Block_Cnt", "blocks"),
+  [163] = row("factory bad blocks", "Initial_Bad_Block_Count", "blocks"),
+  [164] = row("sum of erase counts", "Total_Erase_Count"),
+  [165] = row("largest erase count", "Max_Erase_Count", "erase_cycles"),
+  [166] = row("smallest erase count", "Min_Erase_Count", "erase_cycles"),
+  [167] = row("average erase count", "Average_Erase_Count", "erase_cycles"),
+  [168] = row("erases that it is made for", "Max_Erase_Count_of_Spec", "erase_cycles"),
+  [169] = row("life left", "Remaining_Lifetime_Perc", "life_left_by_raw"),
+  [178] = row("bad blocks found at run time", "Runtime_Invalid_Blk_Cnt", "blocks"),
+  [197] = rule "sectors", [198] = rule "sectors", [199] = rule "count",
+  [241] = row(WRITTEN, "Host_Writes_32MiB", "units_32_mib"),
+  [242] = row(READ, "Host_Reads_32MiB", "units_32_mib"),
+  [245] = row("flash written", "TLC_Writes_32MiB", "units_32_mib"),
+}
+
 local MICRON = {
   [171] = row("program failures", "Program_Fail_Count", "count"),
   [172] = row("erase failures", "Erase_Fail_Count", "count"),
@@ -155,6 +202,12 @@ local FAMILIES = {
     models = {"^INTEL SSDSA2[BC][TW]", "^INTEL SSDSA1NW"}},
   {name = "Intel 730 and DC S35x0/3610/3700 Series SSDs", flash = true, attributes = INTEL_DC,
     models = {"^INTEL SSDSC[12]B[ABGPX]"}},
+  {name = "Intel S4510/S4610/S4500/S4600 Series SSDs", flash = true, attributes = INTEL_S4,
+    models = {"^INTEL SSDSC2K[BG]", "^INTEL SSDSCKK[BG]"}},
+  {name = "Phison Driven SSDs", flash = true, attributes = KINGSTON_A400,
+    models = {"^KINGSTON SA400"}},
+  {name = "Silicon Motion based SSDs", flash = true, attributes = SILICON_MOTION,
+    models = {"^TS%d+GMTS[48]", "^TS%d+GSSD[23][27]0"}},
   {name = "Crucial/Micron RealSSD m4/C400/P400", flash = true, attributes = MICRON_M4,
     models = {"^M4%-CT%d+M4SSD", "^C400%-MTFDDA", "^MTFDDA[ACK]%d+MA[MNR]", "^P400%w?%-MTFDDA"}},
   {name = "Crucial/Micron Client SSDs", flash = true, attributes = MICRON_CLIENT,
@@ -202,6 +255,11 @@ local FAMILIES = {
 
   {name = 'Toshiba 2.5" HDD MK..51GSY', models = {"^TOSHIBA MK%d%d51GSY"}, attributes = TOSHIBA_MK},
   {models = {"^TOSHIBA MK%d%d[56][61]GSY", "^TOSHIBA MK%d%d76GSX"}, attributes = TOSHIBA_MK},
+  {models = {"^TOSHIBA MG0[789]ACA", "^TOSHIBA MG1"}, attributes = {
+    [23] = row("helium condition, lower", "Helium_Condition_Lower"),
+    [24] = row("helium condition, upper", "Helium_Condition_Upper"),
+    [27] = row("write assistance health", "MAMR_Health_Monitor"),
+  }},
   {name = 'Toshiba 3.5" MG03ACAxxx(Y) Enterprise HDD', models = {"^TOSHIBA MG03ACA"},
     attributes = SECTORS_MOVED},
 
@@ -216,7 +274,7 @@ local FAMILIES = {
   {name = "HGST Deskstar NAS", models = {"^HGST HDN7[24]"}, attributes = {}},
   {name = "HGST Ultrastar DC HC520 (He12)", models = {"^HGST HUH7212%d%dAL[EN]60"},
     attributes = {[22] = row("helium level", "Helium_Level", "percent")}},
-  {models = {"^HGST HUH7%d+", "^WDC  ?WUH7%d+"},
+  {models = {"^HGST HUH7%d", "^WDC  ?WUH7%d", "^WUH7%d"},
     attributes = {[22] = row("helium level", "Helium_Level", "percent")}},
   {name = "Hitachi/HGST Ultrastar 7K4000", models = {"HUS7240%d%dAL[AES]6"}, attributes = {}},
   {name = "Hitachi Deskstar 7K1000.D",

@@ -217,6 +217,11 @@ function M.life_left_by_value(r)
   if r.value <= 100 then return {life_left_percent = r.value}, ("%d %% left"):format(r.value) end
 end
 
+-- The raw value counts the life left down from 100.
+function M.life_left_by_raw(r)
+  if r.raw <= 100 then return {life_left_percent = r.raw}, ("%d %% left"):format(r.raw) end
+end
+
 -- The raw value counts the life used up from 0; it may exceed 100.
 function M.life_used_by_raw(r)
   if r.raw <= 255 then return {life_used_percent = r.raw}, ("%d %% used"):format(r.raw) end

@@ -169,7 +169,8 @@ describe("the time of a full read", function()
     local zones = {}
     for i = 1, n do
       local offset = (size - length) * (i - 1) // math.max(1, n - 1)
-      zones[i] = {offset_bytes = offset, length_bytes = length, bandwidth_bytes_per_s = rate_at(offset + length // 2)}
+      zones[i] = {offset_bytes = offset, length_bytes = length,
+        bandwidth_bytes_per_s = rate_at(offset + length // 2)}
     end
     return zones
   end

@@ -9,7 +9,8 @@ local shell = require "spec.support.shell"
 
 local IDENTITY = {path = "/dev/sdb", model = "  WDC WD6000HLHX-01JJPV0 \0", serial = " WD-1 ",
                   size_bytes = 600127266816, logical_block_size_bytes = 512, partitions = {}}
-local PARAMETERS = {block_size = 65536, depth = 2, zone_size = 268435456, from = 0, to = 600127266816, passes = 1}
+local PARAMETERS = {block_size = 65536, depth = 2, zone_size = 268435456, from = 0, to = 600127266816,
+                    passes = 1}
 
 local function profile()
   local d = document.new("hddlua.zoneprofile/1", IDENTITY, PARAMETERS)
@@ -86,7 +87,8 @@ describe("a malformed document", function()
     assert.equal("zones[2]: must be an object, is the integer 7", complaint(function(d) d.zones[2] = 7 end))
     assert.equal("zones[1].elapsed_s: must not be negative, is the integer -1",
       complaint(function(d) d.zones[1].elapsed_s = -1 end))
-    assert.equal("drive: must be an object, is the string \"sdb\"", complaint(function(d) d.drive = "sdb" end))
+    assert.equal('drive: must be an object, is the string "sdb"',
+      complaint(function(d) d.drive = "sdb" end))
     assert.equal("drive.size_bytes: is missing", complaint(function(d) d.drive.size_bytes = nil end))
     assert.equal("parameters.depth: must be an integer, is a boolean",
       complaint(function(d) d.parameters.depth = true end))
@@ -94,7 +96,8 @@ describe("a malformed document", function()
       complaint(function(d) d.status = "done" end))
     assert.equal("warnings: must be a list without gaps or names, is a table",
       complaint(function(d) d.warnings = {x = 1} end))
-    assert.equal("warnings[1]: must be a string, is the integer 1", complaint(function(d) d.warnings = {1} end))
+    assert.equal("warnings[1]: must be a string, is the integer 1",
+      complaint(function(d) d.warnings = {1} end))
     assert.truthy(complaint(function(d) d.started_at = "yesterday" end):find("^started_at: must be a time"))
     assert.equal("errors: must be an integer, is NaN", complaint(function(d) d.errors = 0 / 0 end))
     assert.equal("slowest[1].latency_ns: must be an integer, is infinite", complaint(function(d)
@@ -170,24 +173,23 @@ describe("a document in a file", function()
     local d = document.new("hddlua.zoneprofile/1", IDENTITY, PARAMETERS)
     d.parameters.labels = document.object()
     local text = document.encode(d)
-    for _, part in ipairs {'"zones": []', '"failures": []', '"warnings": []', '"partitions": []', '"labels": {}'} do
+    for _, part in ipairs {'"zones": []', '"failures": []', '"warnings": []', '"partitions": []',
+                           '"labels": {}'} do
       assert.truthy(text:find(part, 1, true), part)
     end
     assert.equal(text, document.encode(document.decode(text)))
   end)
 
   it("is valid JSON whatever the drive calls itself", function()
-    local identity = {path = "/dev/sd\xFF", model = ' MO"D,EL <b>\xE9\x01 ', serial = "\x00\xFF AB\x1B[31m \"",
-                      size_bytes = 1, logical_block_size_bytes = 512}
+    local identity = {path = "/dev/sd\xFF", model = ' MO"D,EL <b>\xE9\x01 ',
+                      serial = "\x00\xFF AB\x1B[31m \"", size_bytes = 1, logical_block_size_bytes = 512}
     local d = document.new("hddlua.zoneprofile/1", identity, PARAMETERS)
     assert(document.save(d, path))
     local text = assert(shell.read(path))
     assert.truthy(utf8.len(text))
     assert.is_nil(text:gsub("\n", ""):find("[\0-\31\127-\159]"))
-    local output, status = shell.run("python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[\"drive\"][\"model\"])' "
-                                     .. path)
-    assert.equal(0, status, output)
-    assert.equal('MO"D,EL <b>\\xE9\1', output)
+    local model = 'import json,sys; print(json.load(open(sys.argv[1]))["drive"]["model"])'
+    assert.equal('MO"D,EL <b>\\xE9\1', shell.must(shell.words {"python3", "-c", model, path}))
   end)
 
   it("is not overwritten, but by the document that was saved there", function()
@@ -203,7 +205,8 @@ describe("a document in a file", function()
     assert.equal(4, #document.load(path).zones)
     assert.is_true(document.save(profile(), path, {force = true}))
     assert.equal(3, #document.load(path).zones)
-    saved, _, code = document.save(d, path)
+    saved, message, code = document.save(d, path)
+    assert.truthy(message:find("exists already", 1, true))
     assert.is_nil(saved)
     assert.equal(17, code)
   end)
@@ -292,8 +295,9 @@ describe("loading", function()
     local whole = assert(shell.read "spec/fixtures/documents/zoneprofile.json")
     for text, part in pairs {
       [""] = "empty", [" \n"] = "empty", ["offset_bytes,length_bytes\r\n0,1\r\n"] = "JSON",
-      [whole:sub(1, #whole // 2)] = "cut off", [whole:sub(1, -3)] = "cut off", ["[1, 2]"] = "no JSON object", ["7"] = "no JSON object",
-      ["null"] = "no JSON object", ["{}"] = 'no "schema"', ['{"schema": 7}'] = "7", ['{"schema": "smartctl"}'] = "smartctl",
+      [whole:sub(1, #whole // 2)] = "cut off", [whole:sub(1, -3)] = "cut off",
+      ["[1, 2]"] = "no JSON object", ["7"] = "no JSON object", ["null"] = "no JSON object",
+      ["{}"] = 'no "schema"', ['{"schema": 7}'] = "7", ['{"schema": "smartctl"}'] = "smartctl",
       ['{"schema": "x\\u001b[31m"}'] = "\\u001b", [whole .. whole] = "behind the end",
     } do
       put(path, text)
@@ -321,7 +325,8 @@ describe("loading", function()
   end)
 
   it("survives any one value being replaced by any other", function()
-    local others = {json.list(), json.object(), "x", -1, 1.5, true, json.null, math.maxinteger, {1, 2}, {a = 1}}
+    local others = {json.list(), json.object(), "x", -1, 1.5, true, json.null, math.maxinteger, {1, 2},
+                    {a = 1}}
     local function places(value, list)
       for key, member in pairs(value) do
         list[#list + 1] = {value, key}
@@ -347,7 +352,8 @@ end)
 describe("a default file name", function()
   it("is that of procedure, drive and start, and safe", function()
     local d = example "zoneprofile"
-    assert.equal("zoneprofile-WDC-WD6000HLHX-01JJPV0-WD-WXL0E1234567-20261130T194000Z.json", document.file_name(d))
+    assert.equal("zoneprofile-WDC-WD6000HLHX-01JJPV0-WD-WXL0E1234567-20261130T194000Z.json",
+      document.file_name(d))
     d.drive.model, d.drive.serial = "../../x \27[2J", "/"
     assert.equal("zoneprofile-x-2J-unnamed-20261130T194000Z.csv", document.file_name(d, "csv"))
     assert.is_string(document.file_name {})
@@ -371,7 +377,8 @@ describe("the differences of two runs", function()
     b.parameters.extra, b.rows[1].iops = "x", 1.0
     local keys = {}
     for i, difference in ipairs(document.differences(a, b)) do keys[i] = difference.key end
-    assert.same({"drive.size_bytes", "drive.direct", "parameters.depths", "parameters.runtime", "parameters.extra"}, keys)
+    assert.same({"drive.size_bytes", "drive.direct", "parameters.depths", "parameters.runtime",
+      "parameters.extra"}, keys)
     assert.same({key = "parameters.runtime", a = 120, b = 60}, document.differences(a, b)[4])
   end)
 end)

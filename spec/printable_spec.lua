@@ -22,7 +22,8 @@ describe("text from outside", function()
   it("moves no cursor and starts no sequence on a terminal", function()
     assert.equal("\\x00\\xFF AB\\x1B[31m \"", printable.line('\x00\xFF AB\x1B[31m "'))
     assert.equal("a\\x0Ab\\x0D\\x09c", printable.line("a\nb\r\tc"))
-    for _, hidden in ipairs {"\u{85}", "\u{9B}31m", "\u{200B}", "\u{202E}", "\u{2028}", "\u{FEFF}", "\u{AD}"} do
+    for _, hidden in ipairs {"\u{85}", "\u{9B}31m", "\u{200B}", "\u{202E}", "\u{2028}", "\u{FEFF}",
+      "\u{AD}"} do
       assert.truthy(printable.line(hidden):find("^\\u{%x+}"), hidden)
     end
     assert.is_nil(printable.line(ALL_BYTES):find("[\0-\31\127]"))

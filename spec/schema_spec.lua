@@ -35,11 +35,12 @@ for _, name in ipairs(NAMES) do
 
     it("has the keys that other programs rely on", function()
       local top = keys_of(schema.fields)
-      for _, key in ipairs {"schema", "tool", "host", "drive", "parameters", "started_at", "finished_at", "status",
-                            "summary", "failures", "errors", "warnings"} do
+      for _, key in ipairs {"schema", "tool", "host", "drive", "parameters", "started_at", "finished_at",
+                            "status", "summary", "failures", "errors", "warnings"} do
         assert.truthy(top[key], key)
       end
-      for _, key in ipairs(PROMISED[name].rows) do assert.truthy(keys_of(schemas.row_fields(schema))[key], key) end
+      local rows = keys_of(schemas.row_fields(schema))
+      for _, key in ipairs(PROMISED[name].rows) do assert.truthy(rows[key], key) end
       for _, key in ipairs(PROMISED[name].summary) do assert.truthy(keys_of(top.summary.of)[key], key) end
     end)
 
@@ -73,7 +74,8 @@ for _, name in ipairs(NAMES) do
       local common = schemadoc.common(list)
       local page = assert(shell.read("docs/documents.md"))
       assert.truthy(page:find(schemadoc.table(common), 1, true), "run build-aux/documents")
-      assert.truthy(page:find(schemadoc.table(schemadoc.own(schema, common)), 1, true), "run build-aux/documents")
+      assert.truthy(page:find(schemadoc.table(schemadoc.own(schema, common)), 1, true),
+        "run build-aux/documents")
     end)
   end)
 end

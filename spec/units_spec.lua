@@ -50,7 +50,8 @@ describe("a size", function()
     assert.equal(math.maxinteger, units.size "9223372036854775807")
     assert.equal(9007199254740993, units.size "9007199254740993")
     assert.equal("integer", math.type(units.size "8191p"))
-    for _, text in ipairs {"9223372036854775808", "8E", "16EB", "99999999999999999999999", "0x8000000000000000"} do
+    for _, text in ipairs {"9223372036854775808", "8E", "16EB", "99999999999999999999999",
+      "0x8000000000000000"} do
       local value, message = units.size(text)
       refused(value, message, "2^63-1")
     end

@@ -60,6 +60,10 @@ struct histogram *histogram_push(lua_State *L) {
   return h;
 }
 
+bool histogram_is(lua_State *L, int index) {
+  return luaL_testudata(L, index, HISTOGRAM) != NULL;
+}
+
 struct histogram *histogram_check(lua_State *L, int index) {
   return luaL_checkudata(L, index, HISTOGRAM);
 }

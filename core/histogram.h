@@ -6,6 +6,7 @@
 #define HDD_HISTOGRAM_H
 
 #include <lua.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -50,6 +51,8 @@ uint64_t histogram_percentile(const struct histogram *h, double p);
 
 /* Pushes a new, empty Histogram object and returns what it holds. */
 struct histogram *histogram_push(lua_State *L);
+
+bool histogram_is(lua_State *L, int index);
 
 /* The Histogram at `index` of the stack, or raises. */
 struct histogram *histogram_check(lua_State *L, int index);

@@ -122,6 +122,8 @@ static int open_recorder(struct job *j, const char *path, const struct pattern *
                                    .started = (uint64_t)time(NULL)};
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
     code = fd < 0 ? errno : recorder_open_file(r, fd, &header);
+    if (code != 0 && fd >= 0)
+      unlink(path);
   }
   if (code != 0)
     free(r);
@@ -154,8 +156,8 @@ static int job_start(lua_State *L) {
     return hdd_fail_with(L, EBADF, "closed");
   parameters_read(L, 2, d, &p);
   lua_settop(L, 2);
-  if (lua_getfield(L, 2, "histogram") != LUA_TNIL)
-    histogram_check(L, -1);
+  if (lua_getfield(L, 2, "histogram") != LUA_TNIL && !histogram_is(L, -1))
+    return hdd_misuse(L, "option 'histogram': %s: must be a Histogram", luaL_tolstring(L, -1, NULL));
   int records = lua_getfield(L, 2, "records");
   if (records != LUA_TNIL && records != LUA_TFUNCTION && records != LUA_TSTRING)
     return hdd_misuse(L, "option 'records': %s: must be a function or the path of a new file",
@@ -180,11 +182,6 @@ static int job_start(lua_State *L) {
     code = tally_open(&j->tally, &p.tally);
   if (code != 0)
     return hdd_fail(L, code, "%s: memory for the results", d->path);
-  if (records != LUA_TNIL)
-    code = open_recorder(j, path, &p.pattern);
-  if (code != 0)
-    return hdd_fail(L, code, "records to %s", path ? path : "Lua");
-
   static const char *const kept[] = {"pattern", "records", "histogram"};
   for (int i = 0; i < 3; i++) {
     lua_getfield(L, 2, kept[i]);
@@ -197,9 +194,15 @@ static int job_start(lua_State *L) {
     lua_pop(L, 1);
   }
   sweep_running(L);
+  if (records != LUA_TNIL) /* last: what fails before leaves no file behind */
+    code = open_recorder(j, path, &p.pattern);
+  if (code != 0)
+    return hdd_fail(L, code, "records to %s", path ? path : "Lua");
   const char *call;
   code = job_launch(j, &call);
   if (code != 0) {
+    if (path)
+      unlink(path);
     char why[512];
     ring_explain(call, code, why, sizeof why);
     return hdd_fail_with(L, code, "%s: %s", d->path, why);
@@ -366,6 +369,15 @@ static const char *phase_name(struct job *j) {
   return names[atomic_load_explicit(&j->phase, memory_order_acquire)];
 }
 
+/* The file of records is full, or gone: said at once, while the job goes on. */
+static void set_records_error(lua_State *L, struct job *j) {
+  int code = j->recorder ? atomic_load(&j->recorder->error) : 0;
+  if (code == 0)
+    return;
+  lua_pushstring(L, strerror(code));
+  lua_setfield(L, -2, "records_error");
+}
+
 /* progress(): counts so far, without stopping the thread. */
 static int job_progress(lua_State *L) {
   struct job *j = handle_of(L)->job;
@@ -398,6 +410,7 @@ static int job_progress(lua_State *L) {
     lua_pushinteger(L, oldest);
     lua_setfield(L, -2, "oldest_offset_bytes");
   }
+  set_records_error(L, j);
   return 1;
 }
 
@@ -521,6 +534,7 @@ static void push_outcome(lua_State *L, struct job *j) {
   lua_setfield(L, -2, "cpu_system_s");
   lua_pushliteral(L, "thread");
   lua_setfield(L, -2, "timing");
+  set_records_error(L, j);
   push_abandoned(L, j);
   lua_setfield(L, -2, "abandoned");
   push_warnings(L, j);

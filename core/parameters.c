@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "error.h"
@@ -21,6 +22,8 @@ static const char *const known[] = {
     "records",   "histogram",    NULL};
 
 void parameters_known(lua_State *L, int index, const char *const names[]) {
+  if (!lua_istable(L, index))
+    hdd_misuse(L, "options: %s: must be a table", luaL_tolstring(L, index, NULL));
   lua_pushnil(L);
   while (lua_next(L, index)) {
     lua_pop(L, 1);
@@ -188,8 +191,18 @@ static bool wants_defer(lua_State *L, int index) {
   return defer;
 }
 
+/* The buffers are filled in at once: a slip of the pen must not bring the machine down. */
+static void check_memory(lua_State *L, const struct ring_wish *wish) {
+  int64_t wanted = (int64_t)wish->depth * wish->block_size;
+  int64_t most = (int64_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
+  if (wanted > most)
+    hdd_misuse(L,
+               "options 'depth' times 'block_size': %I bytes: must be at most half of this machine's "
+               "memory, %I bytes",
+               (LUAI_UACINT)wanted, (LUAI_UACINT)most);
+}
+
 void parameters_read(lua_State *L, int index, const struct device *d, struct parameters *p) {
-  luaL_checktype(L, index, LUA_TTABLE);
   parameters_known(L, index, known);
   *p = (struct parameters){0};
   read_pattern(L, index, d, &p->pattern);
@@ -201,6 +214,7 @@ void parameters_read(lua_State *L, int index, const struct device *d, struct par
       .defer = wants_defer(L, index),
       .registered = boolean(L, index, "registered", true),
   };
+  check_memory(L, &p->wish);
   p->batch = (unsigned)parameters_integer(L, index, "batch", 1, 1, p->wish.depth);
   p->tally = (struct tally_wish){
       .max_failures = (unsigned)parameters_integer(L, index, "max_failures", 256, 0, KEPT_MOST),

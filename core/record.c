@@ -32,6 +32,16 @@ static int write_all(int fd, const void *data, size_t length) {
   return 0;
 }
 
+/* A file system that is full took part of a record: what is left are whole ones. */
+static void cut_to_whole(int fd) {
+  off_t end = lseek(fd, 0, SEEK_CUR), rest;
+  if (end < (off_t)sizeof(struct record_header))
+    return;
+  rest = (end - (off_t)sizeof(struct record_header)) % (off_t)(RECORD_WORDS * sizeof(uint64_t));
+  if (rest > 0)
+    (void)!ftruncate(fd, end - rest);
+}
+
 /* Writes what waits, straight from the queue: up to its end, the rest the next time. */
 static void write_waiting(struct recorder *r) {
   uint64_t n = feed_waiting(&r->feed, RECORD_CAPACITY);
@@ -40,6 +50,8 @@ static void write_waiting(struct recorder *r) {
   if (run > 0 && atomic_load_explicit(&r->error, memory_order_relaxed) == 0) {
     int code = write_all(r->fd, &r->feed.words[at], run * sizeof(uint64_t));
     atomic_store_explicit(&r->error, code, memory_order_relaxed);
+    if (code != 0)
+      cut_to_whole(r->fd);
   }
   feed_consume(&r->feed, run);
 }

@@ -26,6 +26,10 @@ static int open_with_flags(struct ring *r, const struct ring_wish *wish) {
     struct io_uring_params params = {.flags = attempts[i].flags};
     rc = io_uring_queue_init_params(wish->depth, &r->uring, &params);
     r->notes = attempts[i].notes;
+    if (rc == 0 && !(params.features & IORING_FEAT_EXT_ARG)) { /* waits with a time-out, Linux 5.11 */
+      io_uring_queue_exit(&r->uring);
+      rc = -ENOSYS;
+    }
   }
   return -rc;
 }
@@ -118,7 +122,7 @@ void ring_explain(const char *call, int code, char *text, size_t size) {
              call, strerror(code));
   else if (code == ENOSYS)
     snprintf(text, size,
-             "%s: %s: this kernel has no io_uring (older than Linux 5.1 or built without it), or a "
+             "%s: %s: this kernel has no io_uring or an old one (before Linux 5.11), or a "
              "container's filter hides it",
              call, strerror(code));
   else if (code == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0)

@@ -108,9 +108,7 @@ end
 -- @usage local r = assert(drive:run {pattern = "random", block_size = 4096, depth = 8, ramp = 10, runtime = 120})
 -- print(r.iops, r.latency:percentile(99))
 function Drive:run(options)
-  local started, message, code = job.start(self, options)
-  if not started then return nil, message, code end
-  return started:wait()
+  return job.run(self, options)
 end
 
 --- A queue for scripts that decide from each completion.

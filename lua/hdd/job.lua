@@ -9,6 +9,13 @@ local M = {}
 
 local watches = setmetatable({}, {__mode = "k"}) -- job -> its foreign.Watch, until it has finished
 
+-- Whether these are options at all is for the core to say.
+local function in_flight_bytes(options)
+  if type(options) ~= "table" then return 0 end
+  local depth, block_size = options.depth or 1, options.block_size or 4096
+  return math.type(depth) == "integer" and math.type(block_size) == "integer" and depth * block_size or 0
+end
+
 --- Start a job. Users call `drive:start`.
 -- @tparam Drive drive
 -- @tparam table options  see `hdd.device`
@@ -19,9 +26,8 @@ function M.start(drive, options)
   local job, message, code
   local watch
   if drive.type ~= "character" then -- no drive: nobody's I/O on it matters
-    local in_flight = (options.depth or 1) * (options.block_size or 4096)
     watch = require("hdd.foreign").begin(drive,
-      function() return job and job:progress().issued_bytes or 0 end, in_flight)
+      function() return job and job:progress().issued_bytes or 0 end, in_flight_bytes(options))
   end
   job, message, code = core.start(drive.device, options)
   if not job then return nil, message, code end
@@ -30,6 +36,21 @@ function M.start(drive, options)
     task.attend(job:fd(), function() return job:attend() end)
   end
   return job
+end
+
+-- A job that nobody will wait for any more is stopped: the wait raised, or its task was closed.
+local unwatched = {__close = function(guard) guard.job:stop() end}
+
+--- Start a job and wait for its end. Users call `drive:run`.
+-- @tparam Drive drive
+-- @tparam table options  see `hdd.device`
+-- @treturn[1] table its results
+-- @return[2] nil, message, code
+function M.run(drive, options)
+  local job, message, code = M.start(drive, options)
+  if not job then return nil, message, code end
+  local guard <close> = setmetatable({job = job}, unwatched)
+  return guard.job:wait()
 end
 
 --- The results of a finished job; nil while it runs.

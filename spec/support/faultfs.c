@@ -275,6 +275,7 @@ static void on_open(fuse_req_t request, fuse_ino_t node, struct fuse_file_info *
 static void on_init(void *data, struct fuse_conn_info *connection) {
   (void)data;
   connection->max_read = READ_MAX; /* as the mount's option says: libfuse wants to hear it twice */
+  connection->max_background = 4096; /* else no more than 12 direct reads reach us at a time */
   connection->want |= connection->capable & FUSE_CAP_ASYNC_DIO;
 }
 

@@ -95,6 +95,14 @@ describe("power-on hours from several sources", function()
     assert.equal(2, #p.sources)
   end)
 
+  it("are not believed beyond any drive's age", function()
+    local pages = farm_log.example()
+    pages[1][19] = 1 << 40
+    local p = vitals.power_on {smart = smart(2344), farm = farm.decode(farm_log.pages(pages))}
+    assert.is_nil(p.counters_reset)
+    assert.equal(1, #p.sources)
+  end)
+
   it("are unknown without any", function()
     assert.is_nil(vitals.power_on({}).power_on_hours)
     assert.is_nil(vitals.power_on({smart = smart(3700000)}).source)

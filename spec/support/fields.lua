@@ -13,9 +13,9 @@ local LIMITS = {
   offset = 504, rotation_rpm = 0xfffe, depth = 32, revision = 0xffff, power_on_hours = 1 << 56,
   raw = (1 << 48) - 1, reserved_byte = 255, page = 255, features = 0xffff,
   sectors_48_bit = (1 << 48) - 1, sectors_28_bit = (1 << 32) - 1, life_left_percent = 100,
-  life_used_percent = 255, reserve_left_percent = 100, reads_percent = 100, percent = 100,
-  age_hours = 1 << 56, lba_doubtful = (1 << 28) - 1, time_since_power_on_ms = (1 << 32) - 1,
-  minutes_ago = 478 * 65535,
+  life_used_percent = 255, reserve_left_percent = 100, reads_percent = 100, wear_percent = 1000,
+  percent = 100, age_hours = 1 << 56, lba_doubtful = (1 << 28) - 1,
+  time_since_power_on_ms = (1 << 32) - 1, minutes_ago = 478 * 65535,
 }
 
 -- All else that is a number is a whole one, and of Lua's integer type.

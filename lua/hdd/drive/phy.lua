@@ -72,8 +72,8 @@ function M.decode(data)
 end
 
 --- A counter by its identifier.
--- @tparam table phy     what `decode` gave
--- @tparam integer id    1 to FFFh, 8000h and up for the maker's own
+-- @tparam table decoded  what `decode` gave
+-- @tparam integer id     1 to FFFh, 8000h and up for the maker's own
 -- @treturn ?table
 -- @usage local crc = phy.find(decoded, 0x00b)
 function M.find(decoded, id)

@@ -254,7 +254,9 @@ local function timed(rule)
 end
 
 M.timed_wear = timed(function(r)
-  return {wear_percent = r.raw / 1024}, ("%.3f %%"):format(r.raw / 1024)
+  -- In 1024ths of a per cent; ten lives would be 1024000.
+  if r.raw > 1024000 then return nil end
+  return {wear_percent = exact(r.raw, 1024)}, ("%.3f %%"):format(r.raw / 1024)
 end)
 
 M.timed_reads = timed(function(r)

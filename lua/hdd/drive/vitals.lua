@@ -12,6 +12,9 @@ local M = {}
 -- More than this between two sources is worth showing.
 local DEGREES_APART, HOURS_APART = 5, 24
 
+-- No drive has run for longer.
+local MAX_HOURS = 30 * 8766
+
 local function meaning(smart, id, key)
   local attribute = smart and smart_data.find(smart, id)
   return attribute and attribute.meaning and attribute.meaning[key]
@@ -21,6 +24,10 @@ local function statistic(parts, key) return device_statistics.value(parts.statis
 
 local function of_farm(parts, key)
   return parts.farm and parts.farm.drive and parts.farm.drive[key]
+end
+
+local function believable(hours)
+  if hours and hours <= MAX_HOURS then return hours end
 end
 
 -- The first believable value is chosen; all are listed, with what sets them apart.
@@ -79,10 +86,10 @@ end
 -- @usage local age = vitals.power_on {smart = smart, farm = log}
 --   if age.counters_reset then ... end
 function M.power_on(parts)
-  local farm = of_farm(parts, "power_on_hours")
+  local farm = believable(of_farm(parts, "power_on_hours"))
   local result = choose({
     {source = "attribute 9", value = meaning(parts.smart, 9, "power_on_hours")},
-    {source = "device statistics", value = statistic(parts, "power_on_hours")},
+    {source = "device statistics", value = believable(statistic(parts, "power_on_hours"))},
     {source = "FARM", value = farm},
   }, "power_on_hours", HOURS_APART)
   if farm and result.source ~= "FARM" then

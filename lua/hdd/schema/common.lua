@@ -75,7 +75,9 @@ function M.document(parameters, own, summary)
   local foot = {
     { "summary", "object", "the run in a few numbers", of = summary },
     { "errors", "integer", "failed reads in all" },
-    failures, slowest, stalls, foreign,
+    failures, slowest, stalls,
+    { "wake_s", "number?", "time that the untimed first read took: the spin-up of a sleeping drive" },
+    foreign,
     { "steal", "number?", "share of processor time that the hypervisor took, 0 to 1" },
     { "warnings", "list", "what to know before trusting the numbers, a sentence each",
       of = "string" },

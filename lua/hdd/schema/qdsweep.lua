@@ -16,6 +16,8 @@ local parameters = {
   { "seed", "integer", "of the random offsets", signed = true },
   { "scheduler", "string?", "I/O scheduler set for the run; null: left as found" },
   { "quick", "boolean?", "the short form" },
+  { "max_errors", "integer?", "failed reads after which the run ends" },
+  { "rpm", "integer?", "turns a minute, given for a drive that does not tell" },
 }
 
 local rows = { "rows", "list", "one for each block size and depth, in the order measured", of = {
@@ -47,6 +49,7 @@ local summary = {
   { "best_iops_block_size_bytes", "integer?", "and this block size" },
   { "gain", "number?", "the largest gain over depth 1" },
   { "span_bytes", "integer?", "the range that the reads were spread over" },
+  { "span_percent", "number?", "the same as a share of the drive" },
   { "flagged_rows", "integer?", "how many rows are flagged" },
   { "read_bytes", "integer?", "bytes read in all, ramps included" },
   { "elapsed_s", "number?", "time that the run took, ramps included" },

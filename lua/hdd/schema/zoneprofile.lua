@@ -13,6 +13,8 @@ local parameters = {
   { "to", "integer", "end of the range, exclusive" },
   { "passes", "integer", "how often each zone is read" },
   { "quick", "boolean?", "the short form that answers in about a minute" },
+  { "max_errors", "integer?", "failed reads after which the run ends" },
+  { "rpm", "integer?", "turns a minute, given for a drive that does not tell" },
 }
 
 local zones = { "zones", "list", "one for each zone that was read, ascending", of = {

@@ -55,8 +55,15 @@ local function turning(drive)
   return drive.rotational and "rotating"
 end
 
+-- What was read: a drive by its model; a partition or file by its name and what it is on.
+local function name_of(drive)
+  local owner = drive.model or drive.identity_of
+  if drive.identity_of and drive.name then return drive.name .. " on " .. owner end
+  return owner or drive.name or drive.path or "a drive without a name"
+end
+
 local function describe_drive(page, drive)
-  page:say("  ", joined(drive.model or drive.name or drive.path or "a drive without a name",
+  page:say("  ", joined(name_of(drive),
     drive.serial and "serial " .. drive.serial, drive.size_bytes and units.bytes(drive.size_bytes)))
   local place = drive.path or drive.real_path or "path unknown"
   if drive.real_path and drive.real_path ~= place then

@@ -45,8 +45,9 @@ else
   end
   local r = assert(drive:run(options))
   assert(r.errors == 0, "reads failed")
-  local l = r.latency
-  print(("ios=%d iops=%.1f mean_ns=%.1f p50_ns=%d p999_ns=%d cpu_s=%.6f warnings=%d"):format(r.ios,
-    r.iops or 0, l and l:mean() or 0, l and l:percentile(50) or 0, l and l:percentile(99.9) or 0,
-    (r.cpu_user_s or 0) + (r.cpu_system_s or 0), #(r.warnings or {})))
+  local l <const> = r.latency
+  print(("ios=%d iops=%.1f mean_ns=%.1f p50_ns=%d p999_ns=%d cpu_s=%.6f"):format(r.ios, r.iops or 0,
+    l:mean(), l:percentile(50), l:percentile(99.9), r.cpu_user_s + r.cpu_system_s))
+  local status <close> = assert(io.open("/proc/self/status"))
+  print("rss_kib=" .. status:read("a"):match("VmHWM:%s*(%d+)"))
 end

@@ -24,7 +24,7 @@ M.interpreter = os.getenv("HDDLUA") or "build/hddlua"
 --   `inject` list for strace ("io_uring_setup:error=EPERM"), `trace` strace's -e trace=... (the ring's
 --   calls): the trace is in the result's `trace`
 -- @treturn table  `status` (nil when killed), `signal`, `stdout`, `stderr`, `elapsed_s`, `timed_out`,
---   `user_s`, `system_s`, `max_rss_kib`, `events` (when each happened, s), `trace`
+--   `user_s`, `system_s`, `events` (when each happened, s), `trace`
 -- @usage local r = process.run({"sleep", "9"}, {events = {{after = 0.2, signal = "INT"}}})
 function M.run(argv, options)
   options = options or {}

@@ -124,7 +124,7 @@ def main():
             "status": os.WEXITSTATUS(code) if os.WIFEXITED(code) else None,
             "signal": os.WTERMSIG(code) if os.WIFSIGNALED(code) else None,
             "elapsed_s": ended, "timed_out": timed_out, "user_s": usage.ru_utime,
-            "system_s": usage.ru_stime, "max_rss_kib": usage.ru_maxrss,
+            "system_s": usage.ru_stime,
             "events": [e.get("done_s") or False for e in events],
         }, f)
 

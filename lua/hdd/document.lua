@@ -118,20 +118,27 @@ function M.finish(document, status)
   return document
 end
 
+-- The JSON text of a document that is as its schema wants it; nil, message when it is not. What the
+-- schema does not know must at least be possible in JSON.
+local function checked_text(document)
+  if type(document) ~= "table" then return nil, "a document is a table, not a " .. type(document) end
+  local schema, problem = schemas.find(document.schema)
+  if not schema then return nil, "schema: " .. problem end
+  local right, message = schemas.check(document, schema)
+  if not right then return nil, message end
+  local encoded, text = pcall(json.encode, document, schema.fields)
+  if not encoded then return nil, text end
+  return text
+end
+
 --- Does a document have what its schema asks for?
 -- @tparam table document
 -- @treturn boolean  true
 -- @return or nil, message that names the key:
 --   "zones[3].offset_bytes: must be an integer, is the string \"12\""
 function M.validate(document)
-  if type(document) ~= "table" then return nil, "a document is a table, not a " .. type(document) end
-  local schema, problem = schemas.find(document.schema)
-  if not schema then return nil, "schema: " .. problem end
-  local right, message = schemas.check(document, schema)
-  if not right then return nil, message end
-  -- What the schema does not know must at least be possible in JSON.
-  right, message = pcall(json.encode, document, schema.fields)
-  if not right then return nil, message end
+  local text, message = checked_text(document)
+  if not text then return nil, message end
   return true
 end
 
@@ -183,13 +190,13 @@ end
 -- @return or nil, message, code (17: there is a file already; 74: the document is malformed)
 -- @usage assert(document.save(d, "before.json"))
 function M.save(document, path, options)
-  local right, message = M.validate(document)
-  if not right then
+  local text, message = checked_text(document)
+  if not text then
     return nil, string.format("cannot write %s: malformed document: %s", path, message), EBADMSG
   end
   saved[document] = saved[document] or {}
   local written, code
-  written, message, code = file.write(path, M.encode(document),
+  written, message, code = file.write(path, text,
     { force = options and options.force, replacing = saved[document][path] })
   if not written then return nil, message, code end
   saved[document][path] = written

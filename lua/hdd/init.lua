@@ -13,7 +13,7 @@ local task = require "hdd.task"
 local M = {}
 
 --- The version of hddlua.
-M.version = "0.1.0"
+M.version = require "hdd.version"
 
 -- Sizes in bytes: binary and decimal multiples.
 M.KiB, M.MiB, M.GiB, M.TiB = 1 << 10, 1 << 20, 1 << 30, 1 << 40

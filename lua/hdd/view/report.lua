@@ -124,13 +124,13 @@ local function at(offset, document)
     block and block > 0 and string.format(" (LBA %s)", units.lba(offset, block)) or "")
 end
 
--- The first entries of a list, a line each, and how many there are beyond.
-local function list_some(page, list, title, describe)
+-- The first entries of a list, ten or `most`, a line each, and how many there are beyond.
+local function list_some(page, list, title, describe, most)
   if not list or #list == 0 then return end
   page:gap()
   page:say("", title)
-  for i = 1, math.min(#list, 10) do page:say("    ", describe(list[i]), "  ") end
-  if #list > 10 then page:say("", string.format("and %d more", #list - 10), "  ") end
+  for i = 1, math.min(#list, most or 10) do page:say("    ", describe(list[i]), "  ") end
+  if #list > 10 and not most then page:say("", string.format("and %d more", #list - 10), "  ") end
 end
 
 local function describe_faults(page, document)
@@ -140,6 +140,9 @@ local function describe_faults(page, document)
       failure.length_bytes and units.block(failure.length_bytes),
       failure.latency_ns and "after " .. units.latency(failure.latency_ns))
   end)
+  list_some(page, document.slowest, "Slowest reads:", function(read)
+    return units.latency(read.latency_ns) .. at(read.offset_bytes, document)
+  end, 3)
   list_some(page, document.stalls, "Nothing completed for a while:", function(stall)
     return units.duration_text(stall.elapsed_s) .. at(stall.offset_bytes, document)
   end)

@@ -21,11 +21,11 @@ cli.main(function()
   cli.option(parser, "--to", "PLACE", "where to end", units.position)
   cli.option(parser, "--passes", "N", "how often each zone is read (default: 1)", units.integer)
   parser:flag("--quick", "about a minute: 40 zones of 128 MiB, less of each on a slow drive")
-  cli.option(parser, "--rpm", "RPM", "turns a minute of a drive that does not tell; 0: it does not turn",
+  cli.option(parser, "--rpm", "RPM", "turns a minute, if the drive does not tell; 0: none",
     cli.count)
   cli.option(parser, "--max-errors", "N", "failed reads after which it ends (default: 1000)",
     units.integer)
-  cli.option(parser, "--fio-log", "PREFIX", "save PREFIX_bw.1.log in fio's format, with true zone rates")
+  cli.option(parser, "--fio-log", "PREFIX", "save PREFIX_bw.1.log: fio's format, true zone rates")
   local parameters, options = cli.parse(parser)
   return cli.measure(zoneprofile, parameters, options)
 end)

@@ -6,7 +6,7 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli
 -- @usage cli.main(function()
---   local parser = cli.parser("qdsweep", "Random reads at each queue depth.", "hddlua qdsweep /dev/sdX --quick")
+--   local parser = cli.parser("qdsweep", "Random reads.", "hddlua qdsweep /dev/sdX --quick")
 --   local parameters, options = cli.parse(parser)
 --   return cli.measure(qdsweep, parameters, options)
 -- end)
@@ -22,7 +22,9 @@ local name = "hddlua" -- of the script, for messages
 local current         -- the output whose document an error must not lose
 
 -- Options of every procedure's script: they are not the procedure's parameters.
-local OUTPUTS <const> = { "json", "csv", "fio_log", "save", "force", "charset", "buffered", "size", "drive" }
+local OUTPUTS <const> = {
+  "json", "csv", "fio_log", "save", "force", "charset", "buffered", "size", "drive",
+}
 
 --- Ends the script because it could not be run: a message on standard error, exit status 2.
 -- @tparam string message
@@ -37,13 +39,15 @@ end
 -- @tparam string description
 -- @tparam string example      a command
 -- @treturn Parser  of argparse: add options, hand it to `parse`
--- @usage local parser = cli.parser("qdsweep", "Random reads at each queue depth.", "hddlua qdsweep /dev/sdX --quick")
+-- @usage local parser = cli.parser("qdsweep", "Random reads.", "hddlua qdsweep /dev/sdX --quick")
 -- cli.option(parser, "--depths", "LIST", "queue depths (default: 1,2,4,8,16,24)", units.integers)
 function M.parser(script, description, example)
   name, output.name = script, script
   local parser = argparse(script, description .. " Nothing is written to the drive.")
-  parser:epilog("Example: " .. example .. "\n\nSizes: 4096, 64k, 256m, 2g (binary), KiB, MiB, GiB (binary), kB, MB, GB "
-    .. "(decimal).\nExit status: 0 done; 1 reads failed or the drive did; 2 could not be run; 3 not saved; 130 interrupted.")
+  parser:epilog("Example: " .. example .. "\n\n"
+    .. "Sizes: 4096; 64k, 256m, 2g or KiB, MiB, GiB (binary); kB, MB, GB (decimal).\n"
+    .. "Exit status: 0 done; 1 reads failed, or the drive did; 2 could not be run; 3 not saved;\n"
+    .. "130 interrupted, and what was measured is saved.")
   parser:help_max_width(100):help_description_margin(28):usage_max_width(100)
   parser:argument("drive", "drive, partition, loop device or file")
   return parser
@@ -55,8 +59,8 @@ end
 -- @return or nil, message
 function M.count(text)
   local value = text:match("^%d+$") and math.tointeger(tonumber(text))
-  if not value then return nil, string.format("%q is no whole number: allowed are 0, 1, 2 …", text) end
-  return value
+  if value then return value end
+  return nil, string.format("%q is no whole number: allowed are 0, 1, 2 ...", text)
 end
 
 --- Adds an option with an argument, whose complaints name the option.
@@ -82,7 +86,8 @@ local function add_outputs(parser)
   M.option(parser, "--csv", "FILE", "save the rows there")
   parser:flag("--save", "save the document under a name of its own: procedure, drive and time")
   parser:flag("--force", "overwrite files")
-  parser:option("--charset", "characters of table and bars (default: by the locale)"):choices { "utf8", "ascii" }
+  parser:option("--charset", "characters of table and bars (default: by the locale)")
+    :choices { "utf8", "ascii" }
   parser:flag("--buffered", "read through the page cache, where direct reads are refused")
   M.option(parser, "--size", "BYTES", "size of a character device", units.positive_size)
   parser:add_complete()
@@ -111,7 +116,8 @@ end
 -- @tparam table options     of `parse`
 -- @treturn integer  exit status
 function M.measure(procedure, parameters, options)
-  local drive <close>, message = hdd.open(options.drive, { buffered = options.buffered, size = options.size })
+  local drive <close>, message = hdd.open(options.drive,
+    { buffered = options.buffered, size = options.size })
   if not drive then M.refuse(message) end
   local out, document
   out, message = output.new(options, drive)
@@ -129,8 +135,8 @@ local function with_traceback(failure)
   return debug.traceback(tostring(failure), 2)
 end
 
---- Runs the body of a script and ends the program: with the status that it returns, 128 + signal when it was
--- interrupted, 3 and a traceback when it raised anything else.
+--- Runs the body of a script and ends the program: with the status that it returns, 128 + signal
+-- when it was interrupted, 3 and a traceback when it raised anything else.
 -- @tparam function body
 function M.main(body)
   local ok, result = xpcall(body, with_traceback)

@@ -1,5 +1,5 @@
---- Where the results of a procedure go: a table on standard output, files as asked for.
--- All are tried before the measuring begins. A file that is made as the run goes on and can't be written
+--- Where the results of a procedure go: a table on standard output, files as asked for. All are
+-- tried before the measuring begins. A file that is made as the run goes on and can't be written
 -- any more is told once; the measuring goes on.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli.output
@@ -17,11 +17,14 @@ local M = {}
 local Output = {}
 Output.__index = Output
 
-local SAVE_S <const>, SAVE_SHARE <const> = 10, 0.01 -- as it goes: not more often, and not more of the time
+-- Saving as it goes: not more often, and not more of the time.
+local SAVE_S <const>, SAVE_SHARE <const> = 10, 0.01
 
 local EPIPE <const> = 32
 
-local STDOUT <const> = { ["-"] = true, ["/dev/stdout"] = true, ["/proc/self/fd/1"] = true, ["/dev/fd/1"] = true }
+local STDOUT <const> = {
+  ["-"] = true, ["/dev/stdout"] = true, ["/dev/fd/1"] = true, ["/proc/self/fd/1"] = true,
+}
 
 local function is_same_file(a, b)
   local one, other = lfs.attributes(a), lfs.attributes(b)
@@ -37,13 +40,15 @@ local function probe(path, drive, force)
 end
 
 --- Prepares the outputs that were asked for.
--- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `save`, `force`, `charset` ("utf8", "ascii", or nil: by the
---   locale)
+-- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `save`, `force`, `charset` ("utf8",
+--   "ascii", or nil: by the locale)
 -- @tparam Drive drive
 -- @treturn Output
 -- @return or nil, message when one of them cannot be written
 function M.new(options, drive)
-  local self = setmetatable({ force = options.force, progress = progress.new(), files = {} }, Output)
+  local self = setmetatable({
+    force = options.force, progress = progress.new(), files = {},
+  }, Output)
   self.utf8 = options.charset == "utf8" or not options.charset and terminal.is_utf8()
   local on_stdout = 0
   local function add(kind, path)
@@ -82,7 +87,8 @@ local function save(self, d, path)
   return ok
 end
 
--- The file that the document goes to, if any; with --save it gets a name of its own at the first saving.
+-- The file that the document goes to, if any; with --save it gets a name of its own at the first
+-- saving.
 local function json_path(self, d)
   local path = self.files.json
   if path and path ~= "-" then return path end
@@ -138,18 +144,20 @@ local function exit_status(d, saved, signal)
   return (d.status == "failed" or d.errors > 0) and 1 or 0
 end
 
---- Writes a finished document wherever it was asked for, and the table unless standard output has a result.
+--- Writes a finished document wherever it was asked for, and the table unless standard output has a
+-- result.
 -- @tparam table d  the document
--- @treturn integer  exit status: 0 done, 1 the drive failed or reads failed, 3 not all could be saved,
---   128 + signal after an interruption
+-- @treturn integer  exit status: 0 done, 1 the drive failed or reads failed, 3 not all could be
+--   saved, 128 + signal after an interruption
 function Output:finish(d)
   local signal = core.interrupt_pending()
-  core.clear_interrupt() -- what was measured is saved, however long that takes; another Ctrl-C counts anew
+  core.clear_interrupt() -- saving takes as long as it takes; another Ctrl-C counts anew
   self.progress:clear()
   local saved = write_all(self, d)
   if not self.quiet then
-    local width = terminal.columns(io.stdout)
-    saved = write(self, "-", assert(report.text(d, { width = width or false, utf8 = self.utf8 }))) and saved
+    local width = terminal.columns(io.stdout) or false
+    local text = assert(report.text(d, { width = width, utf8 = self.utf8 }))
+    saved = write(self, "-", text) and saved
   end
   if type(self.save_path) == "string" and saved then self:say("saved as " .. self.save_path) end
   if self.quiet and d.status ~= "complete" then self:say("the measurement is " .. d.status) end

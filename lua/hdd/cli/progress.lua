@@ -1,5 +1,5 @@
---- The progress of a procedure: one line on standard error that is drawn anew, and only on a terminal.
--- A terminal that cannot do that gets a plain line now and then; anything else nothing.
+--- The progress of a procedure: one line on standard error that is drawn anew, and only on a
+-- terminal. A terminal that cannot do that gets a plain line now and then; anything else nothing.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli.progress
 local core = require "hdd.core"
@@ -19,20 +19,25 @@ local function rate_of(state)
   return state.bandwidth_bytes_per_s and units.rate(state.bandwidth_bytes_per_s)
 end
 
+-- Fractions of seconds would only flicker.
+local function seconds_of(s)
+  return s < 59.5 and units.fixed(s, 0) .. " s" or units.duration_text(s)
+end
+
 local function left_of(state)
   if not state.left_s then return nil end
-  return (state.at_most and "at most " or "") .. units.duration_text(state.left_s) .. " left"
+  return (state.at_most and "at most " or "") .. seconds_of(state.left_s) .. " left"
 end
 
 local function silence_of(state)
   if not state.idle_s or state.idle_s < IDLE_S then return nil end
   local at = state.oldest_offset_bytes
-  return "no completion for " .. units.duration_text(math.floor(state.idle_s))
+  return "no completion for " .. seconds_of(math.floor(state.idle_s))
     .. (at and string.format(" at offset %d", at) or "")
 end
 
--- The parts of the line from left to right, each with its rank: in a narrow terminal the highest ranks
--- are left out first.
+-- The parts of the line from left to right, each with its rank: in a narrow terminal the highest
+-- ranks are left out first.
 local function parts_of(state)
   local parts = {}
   local function add(rank, text)
@@ -46,7 +51,7 @@ local function parts_of(state)
   add(1, silence_of(state))
   add(3, left_of(state))
   if not state.share and not state.left_s and state.elapsed_s then
-    add(3, units.duration_text(math.floor(state.elapsed_s)))
+    add(3, seconds_of(math.floor(state.elapsed_s)))
   end
   return parts
 end
@@ -82,8 +87,8 @@ function M.new(options)
   options = options or {}
   local stream = options.stream or io.stderr
   return setmetatable({
-    stream = stream, is_terminal = core.isatty(stream), redraws = terminal.can_redraw(options.getenv),
-    plain_ns = 0,
+    stream = stream, is_terminal = core.isatty(stream),
+    redraws = terminal.can_redraw(options.getenv), plain_ns = 0,
   }, Progress)
 end
 

@@ -6,7 +6,9 @@ local lfs = require "lfs"
 
 local M = {}
 
-local FOLDERS <const> = { "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo" }
+local FOLDERS <const> = {
+  "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo",
+}
 
 --- Is the text of this session UTF-8? By the first of LC_ALL, LC_CTYPE and LANG that is set.
 -- @tparam[opt=os.getenv] function getenv
@@ -36,9 +38,11 @@ end
 function M.can_redraw(getenv)
   getenv = getenv or os.getenv
   local name = getenv("TERM")
-  if not name or not name:match("^%w[%w.+_-]*$") or name == "dumb" or name == "unknown" then return false end
-  local folders = { getenv("TERMINFO"), (getenv("HOME") or "") .. "/.terminfo" }
-  if not folders[1] then folders = { folders[2] } end
+  if not name or not name:match("^%w[%w.+_-]*$") or name == "dumb" or name == "unknown" then
+    return false
+  end
+  local folders = { (getenv("HOME") or "") .. "/.terminfo" }
+  folders[#folders + 1] = getenv("TERMINFO")
   return is_known(name, table.move(FOLDERS, 1, #FOLDERS, #folders + 1, folders))
 end
 

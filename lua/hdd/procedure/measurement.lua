@@ -1,8 +1,10 @@
---- A measurement under way: the document that it fills, its clock, and what every procedure does the
--- same way: wake the drive, run jobs and account for what went wrong in them, tell how far it is.
+--- A measurement under way: the document that it fills, its clock, and what every procedure does
+-- the same way: wake the drive, run jobs and account for what went wrong in them, tell how far it
+-- is.
 --
--- It is over before its time (`over` = "interrupted" or "failed") after Ctrl-C, when the task it runs in
--- is cancelled, when the drive is lost or no longer answers, and when there are too many read errors.
+-- It is over before its time (`over` = "interrupted" or "failed") after Ctrl-C, when the task it
+-- runs in is cancelled, when the drive is lost or no longer answers, and when there are too many
+-- read errors.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.measurement
 local core = require "hdd.core"
@@ -24,9 +26,10 @@ local ETIMEDOUT <const> = 110
 -- @tparam Drive drive
 -- @tparam string schema        of the document
 -- @tparam table parameters     all of them, defaults filled in
--- @tparam ?table observer      `progress` = function(state), at most a few times a second: `stage`, `share` (0 to 1),
---   `elapsed_s`, `left_s`, `errors`, and where known `bandwidth_bytes_per_s`, `iops`, `position_bytes`, `idle_s`,
---   `oldest_offset_bytes`; `save` = function(document), whenever something was added to it
+-- @tparam ?table observer      `progress` = function(state), at most a few times a second: `stage`,
+--   `share` (0 to 1), `elapsed_s`, `left_s`, `errors`, and where known `bandwidth_bytes_per_s`,
+--   `iops`, `position_bytes`, `idle_s`, `oldest_offset_bytes`; `save` = function(document),
+--   whenever something was added to it
 -- @treturn Measurement  `document`, `drive`, `over`
 function M.begin(drive, schema, parameters, observer)
   local self = setmetatable({
@@ -113,12 +116,15 @@ function Measurement:read(offset, length, stage, limit_s)
   task.check()
   if not self.queue or length > self.queue_block then
     if self.queue then self.queue:close() end
-    local queue, message, code = self.drive:queue { block_size = length, slowest = 0, intervals = 2 }
+    local queue, message, code =
+      self.drive:queue { block_size = length, slowest = 0, intervals = 2 }
     self.queue, self.queue_block = queue, length
     if not queue then return nil, message, code end
   end
   local ns, data, code
-  local live = assert(self.queue:begin(function(slot) ns, data, code = slot:read(offset, length, true) end))
+  local live = assert(self.queue:begin(function(slot)
+    ns, data, code = slot:read(offset, length, true)
+  end))
   self.read_bytes = self.read_bytes + length
   if not await_read(self, self.queue, live, limit_s or READ_S, stage) then
     self.queue:close()
@@ -130,8 +136,8 @@ function Measurement:read(offset, length, stage, limit_s)
   return data
 end
 
---- Wakes the drive with a read at a random place of a range (what its buffer holds would not wake it);
--- the time is kept apart, as `wake_s` of the document.
+--- Wakes the drive with a read at a random place of a range (what its buffer holds would not wake
+-- it); the time is kept apart, as `wake_s` of the document.
 -- @tparam integer from  bytes
 -- @tparam integer to    bytes, exclusive
 -- @treturn boolean  true
@@ -188,7 +194,8 @@ local function account(self, result, start_s)
   if sentence then self:warn(sentence) end
 end
 
---- Runs a job and accounts for it in the document. Ctrl-C and faults of the drive end it early, and set `over`.
+--- Runs a job and accounts for it in the document. Ctrl-C and faults of the drive end it early, and
+-- set `over`.
 -- @tparam table options   of `drive:start`
 -- @tparam function state  of the job's progress: what the observer is told, see `begin`
 -- @treturn table  results of `drive:run`
@@ -239,13 +246,16 @@ function Measurement:close()
   self.queue = nil
 end
 
---- Ends the measurement: what others did on the drive meanwhile is added, and the document finished.
+--- Ends the measurement: what others did on the drive meanwhile is added, and the document
+-- finished.
 -- @treturn table  the document
 function Measurement:finish()
   self:close()
   local d = self.document
   d.foreign, d.steal = self.watch:finish(self.read_bytes)
-  for _, warning in ipairs(foreign.warnings(d.foreign, d.steal, self.issued_bytes)) do self:warn(warning) end
+  for _, warning in ipairs(foreign.warnings(d.foreign, d.steal, self.issued_bytes)) do
+    self:warn(warning)
+  end
   d.summary.read_bytes, d.summary.elapsed_s = self.issued_bytes, self:time_s()
   return document.finish(d, self.over or "complete")
 end

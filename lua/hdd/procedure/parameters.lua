@@ -1,8 +1,8 @@
 --- The parameters of a procedure: what was given is checked, defaults are filled in.
 --
--- They come from a person as often as from a script, and what is possible depends on the drive; so a
--- parameter that is not possible is no misuse: the procedure returns nil, a message that names it,
--- its value and what is allowed, and EINVAL.
+-- They come from a person as often as from a script, and what is possible depends on the drive; so
+-- a parameter that is not possible is no misuse: the procedure returns nil, a message that names
+-- it, its value and what is allowed, and EINVAL.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.parameters
 local units = require "hdd.units"
@@ -87,7 +87,8 @@ function Reader:number(key, default, least, most, unit, above)
   local value = self.given[key]
   if value == nil then
     value = default
-  elseif type(value) ~= "number" or not (value >= least and value <= most) or above and value == least then
+  elseif type(value) ~= "number" or not (value >= least and value <= most)
+    or above and value == least then
     self:refuse(key, value, string.format("must be a number of %s %s %s, at most %s", unit,
       above and "above" or "from", shown(least), shown(most)))
     value = default
@@ -134,8 +135,7 @@ function Reader:range()
   local size, block = self.drive.size, self.drive.logical_block_size
   local default = { from = 0, to = size }
   for _, key in ipairs { "from", "to" } do
-    local value, message = self.given[key] or default[key], nil
-    value, message = units.offset(value, size, block)
+    local value, message = units.offset(self.given[key] or default[key], size, block)
     if not value then
       self:refuse(key, nil, message)
     elseif value % block ~= 0 then
@@ -146,7 +146,8 @@ function Reader:range()
   end
   local from, to = self.values.from, self.values.to
   if from >= to then
-    self:refuse("from", from, string.format("nothing lies between it and the end of the range (to: %d)", to))
+    self:refuse("from", from,
+      string.format("nothing lies between it and the end of the range (to: %d)", to))
   end
   return from, to
 end

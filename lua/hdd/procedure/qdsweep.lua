@@ -1,5 +1,6 @@
 --- The queue-depth sweep: how many random reads a second a drive does, and how long each takes, at
--- each queue depth and block size. docs/qdsweep.md says what is measured and how each number is defined.
+-- each queue depth and block size. docs/qdsweep.md says what is measured and how each number is
+-- defined.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.qdsweep
 -- @usage local document = assert(qdsweep.run(drive, { depths = { 1, 8 }, runtime = 30 }))
@@ -17,8 +18,8 @@ local M = {}
 M.schema = "hddlua.qdsweep/1"
 
 local KNOWN <const> = {
-  "depths", "block_sizes", "ramp", "runtime", "runtime_min", "precision", "from", "to", "seed", "scheduler",
-  "quick", "rpm", "max_errors",
+  "depths", "block_sizes", "ramp", "runtime", "runtime_min", "precision", "from", "to", "seed",
+  "scheduler", "quick", "rpm", "max_errors",
 }
 
 local DEPTHS <const>, BLOCK_SIZES <const> = { 1, 2, 4, 8, 16, 24 }, { 512, 4096 }
@@ -73,7 +74,8 @@ end
 local function read_scheduler(reader)
   local name = reader.given.scheduler or "none"
   if type(name) ~= "string" or not name:match("^[%w_-]+$") then
-    reader:refuse("scheduler", name, "must be the name of an I/O scheduler, or \"keep\" to leave it as it is")
+    reader:refuse("scheduler", name,
+      "must be the name of an I/O scheduler, or \"keep\" to leave it as it is")
   elseif scheduler.exists(reader.drive) then
     reader.values.scheduler = name
   end
@@ -89,7 +91,8 @@ local function plan(drive, given)
   reader:number("ramp", form.ramp, 0, 86400, "seconds")
   local runtime = reader:number("runtime", form.runtime, 0, 31536000, "seconds", true)
   local precision = reader:number("precision", form.precision, 0, 0.5, "(0.02: within 2 %)", true)
-  local least = reader:number("runtime_min", precision and math.min(form.runtime_min, runtime), 0, runtime, "seconds")
+  local least = reader:number("runtime_min", precision and math.min(form.runtime_min, runtime), 0,
+    runtime, "seconds")
   if not precision then reader.values.runtime_min = nil end
   if least and not precision and reader:has("runtime_min") then
     reader:refuse("runtime_min", least, "means something only with precision")
@@ -100,7 +103,8 @@ local function plan(drive, given)
   read_scheduler(reader)
   local rows = #reader.values.depths * #reader.values.block_sizes
   if rows > ROWS then
-    reader:refuse("depths", nil, string.format("with the block sizes that makes %d rows: at most %d", rows, ROWS))
+    reader:refuse("depths", nil,
+      string.format("with the block sizes that makes %d rows: at most %d are measured", rows, ROWS))
   end
   local values, message, code = reader:finish()
   if not values then return nil, message, code end
@@ -117,11 +121,13 @@ local function row_of(block_size, depth, result, over, time_s)
   local h = result.latency
   return {
     block_size_bytes = block_size, depth = depth, ios = result.ios, errors = result.errors,
-    iops = result.iops, iops_ci95 = result.iops_ci95, bandwidth_bytes_per_s = result.bandwidth_bytes_per_s,
-    latency_mean_us = us(h:mean()), latency_p50_us = us(h:percentile(50)), latency_p95_us = us(h:percentile(95)),
-    latency_p99_us = us(h:percentile(99)), latency_p999_us = us(h:percentile(99.9)), latency_max_us = us(h:max()),
-    elapsed_s = result.elapsed_s, depth_achieved = result.depth_achieved, stopped_by = result.stopped_by,
-    flagged = false, time_s = time_s,
+    iops = result.iops, iops_ci95 = result.iops_ci95,
+    bandwidth_bytes_per_s = result.bandwidth_bytes_per_s,
+    latency_mean_us = us(h:mean()), latency_p50_us = us(h:percentile(50)),
+    latency_p95_us = us(h:percentile(95)), latency_p99_us = us(h:percentile(99)),
+    latency_p999_us = us(h:percentile(99.9)), latency_max_us = us(h:max()),
+    elapsed_s = result.elapsed_s, depth_achieved = result.depth_achieved,
+    stopped_by = result.stopped_by, flagged = false, time_s = time_s,
   }
 end
 
@@ -133,7 +139,8 @@ local function state_of(p, done, total, block_size, depth)
     local in_row = math.min(progress.elapsed_s, row_s)
     local counted_s = progress.elapsed_s - p.ramp
     return {
-      stage = string.format("row %d of %d: %s, depth %d%s", done + 1, total, units.block(block_size), depth, phase),
+      stage = string.format("row %d of %d: %s, depth %d%s", done + 1, total,
+        units.block(block_size), depth, phase),
       share = (done + in_row / row_s) / total,
       left_s = (total - done) * row_s - in_row, at_most = p.precision ~= nil,
       iops = phase == "" and counted_s > 0.2 and progress.ios / counted_s or nil,
@@ -151,13 +158,13 @@ end
 local function warn_of_row(m, row)
   local achieved = row.depth_achieved
   if achieved and row.ios > 0 and achieved < 0.9 * row.depth and row.ios >= 10 * row.depth then
-    m:warn(string.format("depth %d was not reached (%s): %s reads were in flight on average", row.depth,
-      units.block(row.block_size_bytes), units.fixed(achieved, 1)))
+    m:warn(string.format("depth %d was not reached (%s): %s reads were in flight on average",
+      row.depth, units.block(row.block_size_bytes), units.fixed(achieved, 1)))
   end
 end
 
--- The rows one after the other; each has offsets of its own, so that none of them finds what an earlier one
--- has left in the drive's buffer.
+-- The rows one after the other; each has offsets of its own, so that none of them finds what an
+-- earlier one has left in the drive's buffer.
 local function measure(m, p)
   local histogram, done, total = hdd.histogram(), 0, #p.block_sizes * #p.depths
   for _, block_size in ipairs(p.block_sizes) do
@@ -165,15 +172,15 @@ local function measure(m, p)
     for _, depth in ipairs(p.depths) do
       local time_s = m:time_s()
       local result, message, code = m:run({
-        pattern = "random", offset = offset, length = length, block_size = block_size, depth = depth,
-        seed = p.seed + done, ramp = p.ramp, runtime = p.runtime, precision = p.precision,
-        runtime_min = p.runtime_min, histogram = histogram,
+        pattern = "random", offset = offset, length = length, block_size = block_size,
+        depth = depth, seed = p.seed + done, ramp = p.ramp, runtime = p.runtime,
+        precision = p.precision, runtime_min = p.runtime_min, histogram = histogram,
       }, state_of(p, done, total, block_size, depth))
       if not result then return nil, message, code end
       local row = row_of(block_size, depth, result, m.over, time_s)
       m.document.rows[#m.document.rows + 1] = row
-      if row then warn_of_row(m, row) end
       if m.over then return true end
+      warn_of_row(m, row)
       done = done + 1
       m:save()
     end
@@ -187,11 +194,12 @@ local function look_for_zeros(m, p)
   local length = math.min(block, 4096)
   local offset, span = aligned_range(p, block)
   for _ = 1, SAMPLES do
-    local data = m:read(offset + math.random(0, span // block - 1) * block, length, "looking for unwritten areas")
+    local place = offset + math.random(0, span // block - 1) * block
+    local data = m:read(place, length, "looking for unwritten areas")
     if not data or data:find("[^\0]") then return end
   end
-  m:warn(string.format("%d of %d blocks looked at hold nothing but zeros: unwritten areas may be answered "
-    .. "without reading the medium", SAMPLES, SAMPLES))
+  m:warn(string.format("%d of %d blocks looked at hold nothing but zeros: unwritten areas may be "
+    .. "answered without reading the medium", SAMPLES, SAMPLES))
 end
 
 -- All that touches the drive.
@@ -200,7 +208,7 @@ local function sweep(m, p)
   if not done then return nil, message, code end
   if m.over then return true end
   local setting <close>, warning = scheduler.set(m.drive, p.scheduler)
-  if warning then m:warn(warning) end
+  if not setting and warning then m:warn(warning) end
   done, message, code = measure(m, p)
   if done and not m.over then look_for_zeros(m, p) end
   return done, message, code
@@ -223,7 +231,8 @@ local function conclude(m, p)
     row.flagged = row.reason ~= nil
     if row.flagged then flagged = flagged + 1 end
     if row.iops and row.iops > (s.best_iops or 0) then
-      s.best_iops, s.best_iops_depth, s.best_iops_block_size_bytes = row.iops, row.depth, row.block_size_bytes
+      s.best_iops, s.best_iops_depth = row.iops, row.depth
+      s.best_iops_block_size_bytes = row.block_size_bytes
     end
     if row.gain and row.gain > (s.gain or 0) then s.gain = row.gain end
   end
@@ -231,18 +240,20 @@ local function conclude(m, p)
   s.span_bytes, s.span_percent = p.to - p.from, (p.to - p.from) / m.drive.size * 100
   local limit, deepest = m.drive.queue_depth_limit, math.max(table.unpack(p.depths))
   if limit and deepest > limit then
-    m:warn(string.format("the drive takes %d requests at a time: at depth %d the others wait in the kernel",
-      limit, deepest))
+    m:warn(string.format("the drive takes %d requests at a time: of depth %d the others wait in "
+      .. "the kernel", limit, deepest))
   end
 end
 
 --- Measures random reads at each queue depth and block size.
 -- @tparam Drive drive
--- @tparam[opt] table given  parameters, all optional: `depths` ({1, 2, 4, 8, 16, 24}), `block_sizes` ({512, 4096}, as far as
---   the drive can read them), `ramp` (10 s, not counted), `runtime` (120 s), `precision` (nil; 0.02: a row is done when the
---   95 % interval of its IOPS is within 2 %, after `runtime_min`, 5 s), `from` and `to` (bytes, or "50%"; the whole
---   drive), `seed` (a random one; row i uses seed + i - 1), `scheduler` ("none", set meanwhile; "keep": as it is), `quick`
---   (false), `rpm` (of a drive that does not tell; 0: it does not turn), `max_errors` (1000)
+-- @tparam[opt] table given  parameters, all optional: `depths` ({1, 2, 4, 8, 16, 24}),
+--   `block_sizes` ({512, 4096}, as far as the drive can read them), `ramp` (10 s, not counted),
+--   `runtime` (120 s), `precision` (nil; 0.02: a row is done when the 95 % interval of its IOPS is
+--   within 2 %, after `runtime_min`, 5 s), `from` and `to` (bytes, or "50%"; the whole drive),
+--   `seed` (a random one; row i uses seed + i - 1), `scheduler` ("none", set meanwhile; "keep": as
+--   it is), `quick` (false), `rpm` (of a drive that does not tell; 0: it does not turn),
+--   `max_errors` (1000)
 -- @tparam[opt] table observer  `progress`, `save`: see hdd.procedure.measurement
 -- @treturn table  a document of schema hddlua.qdsweep/1; its `status` says whether it is complete
 -- @return or nil, message, code when it could not be begun

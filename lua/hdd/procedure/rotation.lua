@@ -14,12 +14,12 @@ local READS_A_TURN <const> = 3
 -- A row is held against Little's law when the reads at its edges are less than this part of it.
 local EDGE <const>, LITTLE <const> = 0.05, 0.05
 
---- Does the drive turn, and how fast? What the user says counts more than the drive's own rate, and that
--- more than the kernel's flag, which is wrong behind some bridges and controllers.
+--- Does the drive turn, and how fast? What the user says counts more than the drive's own rate, and
+-- that more than the kernel's flag, which is wrong behind some bridges and controllers.
 -- @tparam Drive|table drive  `rotation_rate_rpm` and `rotational`, as far as they are known
 -- @tparam ?integer rpm       what the user says; 0: it does not turn
--- @treturn table  `rotating` (true, false, or nil when unknown), `rpm` (nil when it does not turn or
---   nothing is known), `assumed` (true: `rpm` is that of the fastest disks)
+-- @treturn table  `rotating` (true, false, or nil when unknown), `rpm` (nil when it does not turn
+--   or nothing is known), `assumed` (true: `rpm` is that of the fastest disks)
 -- @usage local turning = rotation.of(drive)
 function M.of(drive, rpm)
   rpm = rpm or drive.rotation_rate_rpm or drive.rotation_rpm
@@ -31,14 +31,13 @@ end
 local function too_fast(row, turning)
   if not turning.rotating or not row.iops then return nil end
   local turns_per_s = turning.rpm / 60
-  local rpm = string.format("%d rpm%s", turning.rpm, turning.assumed and ", which is assumed" or "")
+  local rpm = string.format("%d rpm%s", turning.rpm, turning.assumed and " (assumed)" or "")
   if row.depth == 1 and row.iops > 2 * turns_per_s then
-    return string.format("more than the %s IOPS that half a turn a read allows (%s ms at %s): from a "
-      .. "cache or unwritten areas, not from the medium", units.fixed(2 * turns_per_s, 0),
-      units.fixed(500 / turns_per_s, 2), rpm)
+    return string.format("above %s IOPS, which is half a turn a read at %s: a cache or unwritten "
+      .. "areas, not the medium", units.fixed(2 * turns_per_s, 0), rpm)
   elseif row.iops > READS_A_TURN * turns_per_s then
-    return string.format("more than %d reads a turn (%s IOPS at %s): from a cache or unwritten areas, not "
-      .. "from the medium", READS_A_TURN, units.fixed(READS_A_TURN * turns_per_s, 0), rpm)
+    return string.format("above %s IOPS, which is %d reads a turn at %s: a cache or unwritten "
+      .. "areas, not the medium", units.fixed(READS_A_TURN * turns_per_s, 0), READS_A_TURN, rpm)
   end
 end
 
@@ -49,13 +48,14 @@ local function breaks_little(row)
   if row.ios * EDGE < row.depth or row.depth_achieved < row.depth * 0.9 then return nil end
   local expected_us = row.depth / iops * 1e6
   if math.abs(mean_us / expected_us - 1) > LITTLE then
-    return string.format("mean latency %s, but depth over IOPS is %s (Little's law): do not trust this row",
-      units.latency(mean_us * 1e3), units.latency(expected_us * 1e3))
+    return string.format("mean latency %s, but depth over IOPS is %s (Little's law): do not trust "
+      .. "this row", units.latency(mean_us * 1e3), units.latency(expected_us * 1e3))
   end
 end
 
 --- Is a row of random reads plausible?
--- @tparam table row      of a sweep: `depth`, `depth_achieved`, `iops`, `ios`, `errors`, `latency_mean_us`
+-- @tparam table row      of a sweep: `depth`, `depth_achieved`, `iops`, `ios`, `errors`,
+--   `latency_mean_us`
 -- @tparam table turning  what `of` returned
 -- @treturn ?string  what is wrong; nil when nothing is
 -- @usage row.reason = rotation.verdict(row, turning)

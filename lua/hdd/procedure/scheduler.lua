@@ -7,7 +7,9 @@ local sysfs = require "hdd.sysfs"
 local M = {}
 
 -- A file's reads go through the queue of the system's own disk: that one is left alone.
-local HAS_QUEUE <const> = {disk = true, partition = true, loop = true, ["device-mapper"] = true, md = true}
+local HAS_QUEUE <const> = {
+  disk = true, partition = true, loop = true, ["device-mapper"] = true, md = true,
+}
 
 --- Has this target an I/O scheduler that could be set?
 -- @tparam Drive drive
@@ -19,7 +21,8 @@ end
 --- Sets the scheduler of a drive, or of the one that a partition is on.
 -- @tparam Drive drive
 -- @tparam ?string name  "none"; "keep" and nil leave it as it is
--- @treturn ?Setting    to be closed (or dropped), which restores what was there; nil when it stays as it was
+-- @treturn ?Setting    to be closed (or dropped), which restores what was there; nil when it stays
+--   as it was
 -- @treturn ?string     why it could not be set, as a sentence for the document
 -- @usage local setting <close>, warning = scheduler.set(drive, "none")
 function M.set(drive, name)
@@ -28,8 +31,8 @@ function M.set(drive, name)
   local path = string.format("%s/block/%s/queue/scheduler", sysfs.roots.sys, disk)
   local setting, message = core.setting(path, name)
   if setting then return setting end
-  return nil, string.format("the I/O scheduler stays %s, as it could not be set to %s: %s%s", drive.scheduler, name,
-    message, drive.schedulers and " (there are: " .. table.concat(drive.schedulers, ", ") .. ")" or "")
+  return nil, string.format("the I/O scheduler stays %s: %s%s", drive.scheduler, message,
+    drive.schedulers and " (there are: " .. table.concat(drive.schedulers, ", ") .. ")" or "")
 end
 
 return M

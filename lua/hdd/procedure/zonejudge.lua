@@ -8,7 +8,8 @@ local M = {}
 -- No disk reads faster than this; two arms reach 0.55 GB/s.
 local DISK_MOST <const> = 700e6
 
--- A zone of zeros on a disk that is so much above the curve of the written zones was not read from it.
+-- A zone of zeros on a disk that is so much above the curve of the written zones was not read from
+-- it.
 local ZEROS_ABOVE <const> = 1.2
 
 -- The profile tells of the whole drive when it begins and ends within this share of its ends.
@@ -27,9 +28,9 @@ local function is_beyond_link(zone, facts)
   return facts.link_bytes_per_s and zone.bandwidth_bytes_per_s > facts.link_bytes_per_s * 1.02
 end
 
--- Sorts the zones that have a rate: those that tell of the medium, and the others, which get a reason.
--- Flash answers reads of what was never written without reading anything. A disk does read it, unless
--- it maps its sectors (shingled ones), and then it is faster than where it was written.
+-- Sorts the zones that have a rate: those that tell of the medium, and the others, which get a
+-- reason. Flash answers reads of what was never written without reading anything. A disk does read
+-- it, unless it maps its sectors (shingled ones), and then it is faster than where it was written.
 local function sort_out(zones, facts)
   local written, blank, reasons = {}, {}, {}
   for _, zone in ipairs(zones) do
@@ -55,13 +56,13 @@ local function sort_out(zones, facts)
   return media, reasons, fitted
 end
 
---- Flags zones: sets `flagged`, `reason` and `expected_bytes_per_s` of each.
--- The reasons: "errors" (reads failed), "unwritten" (nothing but zeros, and not read from the medium),
--- "link" (faster than the link to the drive), "slow" and "fast" (off what its neighbours and the drive's
--- curve lead to expect, see hdd.curve).
+--- Flags zones: sets `flagged`, `reason` and `expected_bytes_per_s` of each. The reasons: "errors"
+-- (reads failed), "unwritten" (nothing but zeros, and not read from the medium), "link" (faster
+-- than the link to the drive), "slow" and "fast" (off what its neighbours and the drive's curve
+-- lead to expect, see hdd.curve).
 -- @tparam {table,...} zones  of a profile, ascending; changed
--- @tparam table facts        `rotating` (true, false or nil), `link_bytes_per_s` (nil when unknown),
---   `blank` (set of the zones in which nothing but zeros was found)
+-- @tparam table facts        `rotating` (true, false or nil), `link_bytes_per_s` (nil when
+--   unknown), `blank` (set of the zones in which nothing but zeros was found)
 -- @treturn {table,...}  the zones that tell of the medium
 function M.flag(zones, facts)
   local media, reasons, fitted = sort_out(zones, facts)
@@ -70,8 +71,10 @@ function M.flag(zones, facts)
   for i, zone in ipairs(media) do verdict_of[zone] = verdicts[i] end
   for _, zone in ipairs(zones) do
     local verdict = verdict_of[zone]
-    zone.expected_bytes_per_s = verdict and verdict.expected or fitted and fitted(zone.offset_bytes) or nil
-    zone.reason = (zone.errors or 0) > 0 and "errors" or reasons[zone] or verdict and verdict.reason or nil
+    zone.expected_bytes_per_s = verdict and verdict.expected
+      or fitted and fitted(zone.offset_bytes) or nil
+    zone.reason = (zone.errors or 0) > 0 and "errors" or reasons[zone]
+      or verdict and verdict.reason or nil
     zone.flagged = zone.reason ~= nil
   end
   return media
@@ -85,7 +88,8 @@ end
 
 --- The profile in a few numbers: `summary` of the document, as far as there are zones.
 -- @tparam {table,...} zones  all of them, flagged
--- @tparam {table,...} media  those that tell of the medium; the others count only when there are none
+-- @tparam {table,...} media  those that tell of the medium; the others count only when there are
+--   none
 -- @tparam integer size       of the drive, bytes
 -- @treturn table
 function M.summarize(zones, media, size)
@@ -108,8 +112,10 @@ function M.summarize(zones, media, size)
   summary.inner_bytes_per_s = list[#list].bandwidth_bytes_per_s
   summary.ratio = summary.outer_bytes_per_s / summary.inner_bytes_per_s
   summary.mean_bytes_per_s = mean
-  summary.fastest_bytes_per_s, summary.fastest_offset_bytes = fastest.bandwidth_bytes_per_s, fastest.offset_bytes
-  summary.slowest_bytes_per_s, summary.slowest_offset_bytes = slowest.bandwidth_bytes_per_s, slowest.offset_bytes
+  summary.fastest_bytes_per_s = fastest.bandwidth_bytes_per_s
+  summary.fastest_offset_bytes = fastest.offset_bytes
+  summary.slowest_bytes_per_s = slowest.bandwidth_bytes_per_s
+  summary.slowest_offset_bytes = slowest.offset_bytes
   if covers(list, size) then summary.full_read_s = curve.read_time(list, 0, size) end
   return summary
 end

@@ -19,19 +19,23 @@ local M = {}
 M.schema = "hddlua.zoneprofile/1"
 
 local KNOWN <const> = {
-  "block_size", "depth", "zone_size", "zone_skip", "count", "from", "to", "passes", "quick", "rpm", "max_errors",
+  "block_size", "depth", "zone_size", "zone_skip", "count", "from", "to", "passes", "quick", "rpm",
+  "max_errors",
 }
 
--- The short form: so many zones of this size take about a minute at 150 MB/s, and a slower drive reads
--- less of each. What the clock allows is shared among the zones that are left.
+-- The short form: so many zones of this size take about a minute at 150 MB/s, and a slower drive
+-- reads less of each. What the clock allows is shared among the zones that are left.
 local QUICK_COUNT <const>, QUICK_ZONE <const>, QUICK_S <const> = 40, 128 << 20, 100
+
+local BLOCK_MOST <const> = 64 << 20
 
 -- A zone that was cut short counts when at least this part of it was read.
 local PART <const> = 4
 
 local function read_spacing(reader, quick)
   if reader:has("count") and reader:has("zone_skip") then
-    reader:refuse("count", reader.given.count, "cannot be had together with zone_skip: it spreads the zones evenly")
+    reader:refuse("count", reader.given.count,
+      "cannot be had together with zone_skip: it spreads the zones evenly")
   end
   local spread = reader:has("count") or quick and not reader:has("zone_skip")
   local span = reader.values.to - reader.values.from
@@ -45,9 +49,10 @@ local function read_spacing(reader, quick)
   local most = span // count // block * block
   local size = reader:bytes("zone_size", quick and QUICK_ZONE or 256 << 20, 1)
   if most == 0 then
-    reader:refuse("count", count, string.format("more zones than the range has blocks (%d)", span // block))
+    reader:refuse("count", count,
+      string.format("more zones than the range has blocks (%d)", span // block))
   elseif size > most and reader:has("zone_size") then
-    reader:refuse("count", count, string.format("%d zones of %s do not fit the range of %s: at most %d do", count,
+    reader:refuse("count", count, string.format("so many zones of %s do not fit %s: at most %d do",
       units.block(size), units.bytes(span), span // size))
   end
   reader.values.zone_size = math.min(size, math.max(most, block))
@@ -63,7 +68,9 @@ local function plan(drive, given)
   reader:integer("passes", 1, 1, 1000)
   reader:integer("rpm", nil, 0, 100000)
   reader:integer("max_errors", 1000, 1, math.maxinteger)
-  if block_size > 64 << 20 then reader:refuse("block_size", block_size, "must be at most 67108864 bytes (64 MiB)") end
+  if block_size > BLOCK_MOST then
+    reader:refuse("block_size", block_size, string.format("must be at most %d bytes", BLOCK_MOST))
+  end
   read_spacing(reader, quick)
   local values, message, code = reader:finish()
   if not values then return nil, message, code end
@@ -74,14 +81,15 @@ local function plan(drive, given)
     list, many = zones.strided(from, to, values.zone_size, values.zone_skip, block_size)
   end
   if not list then
-    return nil, string.format("zone_size %d and zone_skip %d make %d zones: at most %d are measured",
+    return nil, string.format("zone_size %d and zone_skip %d make %d zones: at most %d can be had",
       values.zone_size, values.zone_skip, many, zones.MOST), 22
   end
   for _, zone in ipairs(list) do zone.readings = {} end
   return { parameters = values, zones = list }
 end
 
--- Is there nothing but zeros in a zone? The end of it is looked at first: the drive has just read it.
+-- Is there nothing but zeros in a zone? The end of it is looked at first: the drive has just read
+-- it.
 local function is_blank(m, zone)
   local block = m.drive.logical_block_size
   local length = math.min(math.max(block, 4096), zone.length) // block * block
@@ -93,8 +101,8 @@ local function is_blank(m, zone)
   return true
 end
 
--- Brings the heads to a zone, so that the way there is not part of the zone's time: the block before it
--- is read, where there is none in the range its first one.
+-- Brings the heads to a zone, so that the way there is not part of the zone's time: the block
+-- before it is read, where there is none in the range its first one.
 local function approach(m, zone, p)
   local length = math.min(p.block_size, zone.length, 1 << 20)
   local before = zone.offset - length
@@ -108,7 +116,8 @@ end
 -- One reading of a zone, in the document's words; nil when too little of it was read.
 local function reading_of(zone, result)
   local cut = result.stopped_by ~= "pattern"
-  if cut and result.bytes * PART < zone.length and result.stopped_by ~= "runtime" then return nil end
+  local by_clock = result.stopped_by == "runtime"
+  if cut and not by_clock and result.bytes * PART < zone.length then return nil end
   local h, slowest = result.latency, result.slowest[1]
   return {
     length = cut and result.bytes or zone.length, ios = result.ios, errors = result.errors,
@@ -182,7 +191,8 @@ local function run_zone(m, p, zone, histogram, left, state)
   }, state)
 end
 
--- Measures all zones, pass by pass: a zone that is read again at once might come from the drive's buffer.
+-- Measures all zones, pass by pass: a zone that is read again at once might come from the drive's
+-- buffer.
 local function measure(m, p, list)
   local histogram, done, total = hdd.histogram(), 0, p.passes * sum(list, "length")
   for pass = 1, p.passes do
@@ -213,16 +223,17 @@ local function warn_of_zones(m, list, turning)
   end
   local n = #m.document.zones
   if counts.unwritten > 0 then
-    m:warn(string.format("%d of %d zones hold nothing but zeros and were not read from a medium (unwritten): "
+    m:warn(string.format("%d of %d zones hold nothing but zeros and were not read from a medium: "
       .. "the summary is of the others, if there are any", counts.unwritten, n))
   end
   if counts.blank > 0 and turning.rotating then
-    m:warn(string.format("%d of %d zones hold nothing but zeros; they are no faster than a disk, so they count: "
-      .. "a drive that maps its sectors (shingled) may not have read them", counts.blank, n))
+    m:warn(string.format("%d of %d zones hold nothing but zeros; they are no faster than a disk, "
+      .. "so they count, but a drive that maps its sectors (shingled) may not have read them",
+      counts.blank, n))
   end
   if counts.link > 0 then
-    m:warn(string.format("%d of %d zones are faster than the link to the drive (%s): they came from a cache",
-      counts.link, n, units.rate(m.drive.link.bytes_per_s)))
+    m:warn(string.format("%d of %d zones are faster than the link to the drive (%s): they came "
+      .. "from a cache", counts.link, n, units.rate(m.drive.link.bytes_per_s)))
   end
 end
 
@@ -230,23 +241,28 @@ end
 local function conclude(m, p, list)
   local drive, d = m.drive, m.document
   local turning = rotation.of(drive, p.rpm)
-  local facts = { rotating = turning.rotating, blank = {}, link_bytes_per_s = drive.link and drive.link.bytes_per_s }
+  local facts = {
+    rotating = turning.rotating, blank = {},
+    link_bytes_per_s = drive.link and drive.link.bytes_per_s,
+  }
   for i, entry in ipairs(d.zones) do
     if list[i].blank then facts.blank[entry] = true end
   end
   local media = zonejudge.flag(d.zones, facts)
-  for key, value in pairs(zonejudge.summarize(d.zones, media, drive.size)) do d.summary[key] = value end
+  d.summary = zonejudge.summarize(d.zones, media, drive.size)
   warn_of_zones(m, list, turning)
 end
 
 --- Measures the zone profile of a drive.
 -- @tparam Drive drive
--- @tparam[opt] table given  parameters, all optional: `block_size` (65536), `depth` (2), `zone_size` (256 MiB),
---   `zone_skip` (2 GiB) or `count` of evenly spread zones, `from` and `to` (bytes, or "50%"; the whole drive), `passes`
---   (1), `quick` (false: about a minute), `rpm` (of a drive that does not tell; 0: it does not turn), `max_errors`
---   (1000: failed reads after which the drive is spared the rest)
+-- @tparam[opt] table given  parameters, all optional: `block_size` (65536), `depth` (2),
+--   `zone_size` (256 MiB), `zone_skip` (2 GiB) or `count` of evenly spread zones, `from` and `to`
+--   (bytes, or "50%"; the whole drive), `passes` (1), `quick` (false: about a minute), `rpm` (of a
+--   drive that does not tell; 0: it does not turn), `max_errors` (1000: failed reads after which
+--   the drive is spared the rest)
 -- @tparam[opt] table observer  `progress`, `save`: see hdd.procedure.measurement
--- @treturn table  a document of schema hddlua.zoneprofile/1; its `status` says whether it is complete
+-- @treturn table  a document of schema hddlua.zoneprofile/1; its `status` says whether it is
+--   complete
 -- @return or nil, message, code when it could not be begun
 -- @usage local document = assert(zoneprofile.run(drive, { zone_size = 256 * hdd.MiB, count = 40 }))
 function M.run(drive, given, observer)

@@ -1,8 +1,8 @@
 --- Where the zones of a profile lie. Pure: sizes in, offsets out.
 --
 -- The last zone always ends where the range ends, so that the innermost sectors are in the profile:
--- it is moved towards the start to be a whole one, but not into the zone before it; what then is left
--- for it is its length.
+-- it is moved towards the start to be a whole one, but not into the zone before it; what then is
+-- left for it is its length.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.zones
 local M = {}
@@ -45,7 +45,8 @@ function M.strided(from, to, size, skip, align)
   return list
 end
 
---- A number of zones, evenly spread: the first begins where the range begins, the last ends where it ends.
+--- A number of zones, evenly spread: the first begins where the range begins, the last ends where
+-- it ends.
 -- @tparam integer from   first byte of the range
 -- @tparam integer to     its end, exclusive
 -- @tparam integer size   of a zone, bytes; `count * size` fits the range
@@ -55,10 +56,10 @@ end
 -- @usage zones.spread(0, drive.size, 128 << 20, 40, 65536)
 function M.spread(from, to, size, count, align)
   assert(count >= 1 and size <= (to - from) // count, "the zones must fit the range")
-  local room, list = to - from - size, {}
+  local room, gaps, list = to - from - size, math.max(1, count - 1), {}
   for i = 1, count do
-    -- Not room * (i - 1) // (count - 1): that product may leave the 64 bits.
-    local part = count > 1 and room // (count - 1) * (i - 1) + room % (count - 1) * (i - 1) // (count - 1) or 0
+    -- Not room * (i - 1) // gaps: that product may leave the 64 bits.
+    local part = room // gaps * (i - 1) + room % gaps * (i - 1) // gaps
     list[i] = { offset = from + part // align * align, length = size }
   end
   if count > 1 then

@@ -22,7 +22,8 @@ describe("the text of a zone profile", function()
       "32 zones of 256 MiB, read in blocks of 64 KiB, at depth 2, 1 pass", "2026-11-30T19:40:00Z",
       "outer      155.0 MB/s (147.8 MiB/s)", "inner      95.6 MB/s (91.2 MiB/s)", "ratio      1.62",
       "full read  1 h 21 min", "slowest    95.6 MB/s (91.2 MiB/s) at 599.9 GB (LBA 1171599232)",
-      "Slowest reads:\n  91.3 ms at 367.8 GB (LBA 7", "367.7   98.3   93.8  1.333  4.35  91.31     121.4  slow")
+      "Slowest reads:\n  91.3 ms at 367.8 GB (LBA 7",
+      "367.7   98.3   93.8  1.333  4.35  91.31     121.4  slow")
   end)
 
   it("lists of very many zones the flagged ones", function()

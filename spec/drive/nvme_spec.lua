@@ -1,0 +1,314 @@
+-- NVMe drives: every expected value of the recorded ones, counted N of N, and what broken logs
+-- give.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+local fixtures = require "spec.support.drive_fixtures"
+local json = require "dkjson"
+local nvme = require "hdd.drive.nvme"
+local nvme_bytes = require "hdd.drive.nvme_bytes"
+local nvme_errors = require "hdd.drive.nvme_errors"
+local nvme_health = require "hdd.drive.nvme_health"
+local nvme_identify = require "hdd.drive.nvme_identify"
+local nvme_self_test = require "hdd.drive.nvme_self_test"
+local pages = require "spec.support.page_fixtures"
+
+local function warned(result, name)
+  for _, w in ipairs(result.warnings) do
+    if w.name == name then return w.message end
+  end
+end
+
+local function kelvin(celsius) return celsius and celsius + 273 end
+
+local function less_one(n) return n and n - 1 end
+
+-- Ours in the shape of expected.json; nothing here looks at the expected values.
+local function identity(c)
+  return {
+    vid = c.vendor_id, ssvid = c.subsystem_vendor_id, ieee_oui = c.ieee_oui,
+    cntlid = c.controller_id,
+    version = c.version_code, rab = c.arbitration_burst,
+    -- A power of two with us.
+    mdts = c.max_transfer_pages and math.tointeger(math.log(c.max_transfer_pages, 2)),
+    rtd3r_us = c.resume_latency_us, rtd3e_us = c.entry_latency_us, oacs = c.admin_commands,
+    -- Counted from 0 with them.
+    acl = less_one(c.aborts_at_once), aerl = less_one(c.events_at_once),
+    elpe = less_one(c.error_log_entries),
+    npss = less_one(c.power_state_count), lpa = c.log_attributes,
+    frmw = c.firmware_slots.count << 1 | (c.firmware_slots.first_is_read_only and 1 or 0)
+      | (c.firmware_slots.activation_without_reset and 16 or 0),
+    wctemp_kelvin = kelvin(c.warning_temperature_c),
+    cctemp_kelvin = kelvin(c.critical_temperature_c),
+    mntmt_kelvin = kelvin(c.lowest_managed_temperature_c),
+    mxtmt_kelvin = kelvin(c.highest_managed_temperature_c),
+    -- Absent with us when it is not told, which is 0 in the page.
+    total_capacity = c.total_capacity_bytes or 0,
+    unallocated_capacity = c.unallocated_capacity_bytes or 0,
+    nn = c.namespaces, edstt_minutes = c.extended_self_test_minutes,
+    hctma = c.features.host_thermal_management.supported and 1 or 0,
+    sanicap = c.sanitize_capabilities,
+  }
+end
+
+local SAME = {
+  "critical_warning", "data_units_read", "data_units_written", "power_cycles", "power_on_hours",
+  "unsafe_shutdowns",
+  "media_errors",
+}
+
+local function health(h)
+  local said = {
+    temperature_kelvin = kelvin(h.temperature_c), temperature_celsius = h.temperature_c,
+    available_spare = h.available_spare_percent,
+    available_spare_threshold = h.spare_threshold_percent,
+    percentage_used = h.life_used_percent, host_reads = h.host_read_commands,
+    host_writes = h.host_write_commands,
+    controller_busy_time = h.controller_busy_minutes, num_err_log_entries = h.error_log_entries,
+    warning_temp_time = h.warning_temperature_minutes,
+    critical_comp_time = h.critical_temperature_minutes,
+    temperature_sensors_kelvin = {}, temperature_sensors_celsius = {},
+  }
+  for _, key in ipairs(SAME) do said[key] = h[key] end
+  local last = h.sensors[#h.sensors]
+  for k = 1, last and last.sensor or 0 do
+    said.temperature_sensors_kelvin[k], said.temperature_sensors_celsius[k] = json.null, json.null
+  end
+  for _, s in ipairs(h.sensors) do
+    said.temperature_sensors_kelvin[s.sensor] = kelvin(s.temperature_c)
+    said.temperature_sensors_celsius[s.sensor] = s.temperature_c
+  end
+  return said
+end
+
+local function mirror(said)
+  local c, ns = said.controller, said.namespace
+  return {
+    model = c.model, serial = c.serial, firmware = c.firmware, identify = identity(c),
+    health = health(said.health),
+    namespace = ns and {
+      nsze = ns.blocks, ncap = ns.capacity_blocks, nuse = ns.used_blocks,
+      lba_size = ns.logical_sector_size_bytes,
+    },
+  }
+end
+
+describe("the decoders of NVMe drives", function()
+  local total = {right = 0, all = 0, drives = 0}
+
+  for _, drive in ipairs(pages.drives "nvme") do
+    it("give every expected value of " .. drive.name, function()
+      local count = {right = 0, all = 0, wrong = {}}
+      pages.compare(drive.name, pages.expected(drive.folder),
+        mirror(pages.decode("nvme", drive.folder)), count)
+      total.right, total.all, total.drives = total.right + count.right, total.all + count.all,
+        total.drives + 1
+      assert.equal("", table.concat(count.wrong, "\n"))
+      assert.is_true(count.all > 25)
+    end)
+  end
+
+  it("give all values of all drives", function()
+    print(("\n%d of %d values of %d NVMe drives reproduced"):format(total.right, total.all,
+      total.drives))
+    assert.equal(total.all, total.right)
+    assert.is_true(total.drives >= 6)
+  end)
+end)
+
+-- A health log of zeroes with some bytes set: {offset, format, value}.
+local function log_with(...)
+  local data = ("\0"):rep(512)
+  for _, change in ipairs {...} do
+    local packed = string.pack(change[2], change[3])
+    data = data:sub(1, change[1]) .. packed .. data:sub(change[1] + #packed + 1)
+  end
+  return data
+end
+
+describe("an NVMe health log", function()
+  it("gives counters up to 2^63-1 as integers and larger ones digit for digit", function()
+    local h = nvme_health.decode(log_with({112, "<i8", math.maxinteger}, {128, "<I8", 1 << 63},
+      {152, "<i8", 1}))
+    assert.equal(math.maxinteger, h.power_cycles)
+    assert.equal("integer", math.type(h.power_cycles))
+    assert.equal("9223372036854775808", h.power_on_hours)
+    assert.equal("18446744073709551616", h.unsafe_shutdowns)
+    assert.equal(0, h.media_errors)
+  end)
+
+  it("gives data units as bytes too, digit for digit", function()
+    local h = nvme_health.decode(log_with({32, "<i8", 86115037}, {48, "<i8", 1 << 62}))
+    assert.equal(86115037 * 512000, h.data_read_bytes)
+    assert.equal(1 << 62, h.data_units_written)
+    assert.equal("2361183241434822606848000", h.data_written_bytes)
+  end)
+
+  it("names what the drive warns of", function()
+    local h = nvme_health.decode(fixtures.read "broken/nvme_log_all_warnings.bin")
+    local names = {}
+    for i, w in ipairs(h.critical_warnings) do names[i] = w.name end
+    assert.same({"spare", "temperature", "reliability", "read_only", "backup",
+      "persistent_memory"}, names)
+    assert.is_nil(h.temperature_c)
+    assert.equal(255, h.life_used_percent)
+    assert.is_nil(nvme.decode({health = fixtures.read "broken/nvme_log_all_warnings.bin"}).temperature.temperature_c)
+  end)
+
+  it("of all ones is not believed, and nothing in it overflows or is negative", function()
+    local h = nvme_health.decode(fixtures.read "broken/nvme_log_ff.bin")
+    assert.is_true(h.doubtful)
+    assert.is_string(warned(h, "all_ones"))
+    assert.equal("340282366920938463463374607431768211455", h.power_on_hours)
+    assert.equal("174224571863520493293247799005065324264960000", h.data_written_bytes)
+    for _, key in ipairs {"temperature_c", "available_spare_percent",
+      "spare_threshold_percent"} do assert.is_nil(h[key]) end
+    assert.equal(0, #h.sensors)
+    assert.is_string(warned(h, "reserved_bit"))
+    local said = nvme.decode {health = fixtures.read "broken/nvme_log_ff.bin"}
+    assert.is_nil(said.power_on.power_on_hours)
+  end)
+
+  it("with more busy minutes than hours of life says so", function()
+    assert.matches("384079248 busy minutes", warned(pages.decode("nvme",
+      "SSD_970_EVO_Plus_cw0d").health, "busy_time"))
+    assert.is_nil(warned(pages.decode("nvme", "Micron_7450_MTFDKCC3T2TFS").health, "busy_time"))
+  end)
+
+  it("of a drive without temperature limits has no time above them", function()
+    assert.is_nil(pages.decode("nvme", "INTEL_MEMPEK1W032GA").health.warning_temperature_minutes)
+    assert.equal(0, pages.decode("nvme", "KXG60ZNV512G_TOSHIBA").health.warning_temperature_minutes)
+  end)
+
+  it("cut short gives what is there", function()
+    local h = nvme_health.decode(log_with({1, "<I2", 300}):sub(1, 40))
+    assert.equal(27, h.temperature_c)
+    assert.is_nil(h.data_units_read)
+    assert.is_string(warned(h, "short"))
+  end)
+end)
+
+describe("a counter of 128 bits", function()
+  it("has every digit where it does not fit an integer", function()
+    for _, case in ipairs {
+      {0, 1 << 63, "9223372036854775808"}, {1, 0, "18446744073709551616"},
+      {5, 7, "92233720368547758087"},
+    } do
+      assert.equal(case[3], nvme_bytes.counter(string.pack("<i8i8", case[2], case[1]), 0))
+    end
+    assert.equal(7, nvme_bytes.counter(string.pack("<i8i8", 7, 0), 0))
+    assert.is_nil(nvme_bytes.counter(("\0"):rep(15), 0))
+  end)
+end)
+
+describe("NVMe Identify", function()
+  local function page(fields)
+    local data = ("\0"):rep(4096)
+    for at, packed in pairs(fields) do data = data:sub(1, at) .. packed
+      .. data:sub(at + #packed + 1) end
+    return data
+  end
+
+  it("tells features, versions, power states and names safely", function()
+    local id = nvme_identify.controller(page {
+      [4] = "S\27[1m \255              ", [24] = "Model X\0\0", [80] = string.pack("<I4", 0x10401),
+      [256] = string.pack("<I2", 0x10), [263] = "\1", [520] = string.pack("<I2", 4), [525] = "\1",
+      [768] = "nqn.2014-08.org:x\0junk", [2048] = string.pack("<I2BBI4I4", 900, 0, 0, 0, 0),
+      [2080] = string.pack("<I2BBI4I4", 50, 0, 3, 2000, 3000),
+    })
+    assert.equal("1.4.1", id.version)
+    assert.equal("S\\x1b[1m \\xff", id.serial)
+    assert.equal("Model X", id.model)
+    assert.is_true(id.features.self_test.supported)
+    assert.is_true(id.features.trim.supported)
+    assert.is_true(id.features.write_cache.supported)
+    assert.is_false(id.features.sanitize_overwrite.supported)
+    assert.equal("nqn.2014-08.org:x", id.nqn)
+    assert.equal(2, #id.power_states)
+    assert.same({state = 0, operational = true, max_power_w = 9.0}, id.power_states[1])
+    assert.is_false(id.power_states[2].operational)
+    assert.equal(3000, id.power_states[2].exit_us)
+    assert.is_nil(id.warning_temperature_c)
+    assert.is_nil(id.total_capacity_bytes)
+  end)
+
+  it("gives no size where no block size can be believed", function()
+    local ns = nvme_identify.namespace(page {[0] = string.pack("<i8i8i8", 1000, 1000, 10)})
+    assert.equal(1000, ns.blocks)
+    assert.is_nil(ns.size_bytes)
+    assert.is_string(warned(ns, "sector_size"))
+    ns = nvme_identify.namespace(page {[0] = string.pack("<i8i8i8", -1, 1 << 60, 10),
+      [130] = "\12"})
+    assert.equal("18446744073709551615", ns.blocks)
+    assert.is_nil(ns.size_bytes)
+    assert.is_nil(ns.capacity_bytes)
+    assert.equal(40960, ns.used_bytes)
+  end)
+
+  it("marks the format in use, beyond the sixteenth too", function()
+    local ns = nvme_identify.namespace(page {
+      [0] = string.pack("<i8", 8), [25] = "\17", [26] = "\x21", [128] = string.pack("<I4", 9 << 16),
+      [128 + 17 * 4] = string.pack("<I4", 12 << 16 | 8),
+    })
+    assert.equal(4096, ns.logical_sector_size_bytes)
+    assert.equal(8, ns.metadata_bytes)
+    assert.equal(32768, ns.size_bytes)
+    assert.same({false, true}, {ns.formats[1].in_use, ns.formats[2].in_use})
+  end)
+end)
+
+describe("the NVMe error log", function()
+  local function entry(count, status, lba)
+    return string.pack("<i8I2I2I2I2i8I4", count, 3, 9, status, 0xffff, lba, 1) .. ("\0"):rep(36)
+  end
+
+  it("tells errors of the medium from refused commands", function()
+    local log = nvme_errors.decode(
+      entry(981, (2 << 8 | 0x81) << 1 | 1, 123456) .. entry(980, 2 << 1 | 0x8000, 77)
+        .. ("\0"):rep(64))
+    assert.equal(2, #log.entries)
+    local media, refused = log.entries[1], log.entries[2]
+    assert.equal("unrecovered read error", media.status_name)
+    assert.equal(123456, media.lba)
+    assert.is_true(media.media)
+    assert.equal("invalid field in command", refused.status_name)
+    assert.is_false(refused.media)
+    assert.is_true(refused.do_not_retry)
+    assert.is_nil(refused.lba)
+    assert.equal(980, refused.count)
+  end)
+end)
+
+describe("the NVMe self-test log", function()
+  local function entry(status, valid, hours, lba)
+    return string.pack("<BBBBi8I4i8BBI2", status, 2, valid, 0, hours, 1, lba, 2, 0x81, 0)
+  end
+
+  local function log(current, done, ...)
+    local data = string.pack("<BBI2", current, done, 0) .. table.concat {...}
+    return data .. ("\x0f" .. ("\0"):rep(27)):rep((564 - #data) // 28)
+  end
+
+  it("gives results newest first, and addresses only where they count", function()
+    local t = nvme_self_test.decode(log(0, 0, entry(0x27, 15, 500, 4711), entry(0x11, 0, 400, 99),
+      entry(0x10, 0, 300, 0)))
+    assert.is_false(t.in_progress)
+    assert.equal(3, #t.entries)
+    local failed = t.entries[1]
+    assert.equal("extended", failed.type)
+    assert.is_true(failed.failed)
+    assert.equal(4711, failed.lba)
+    assert.equal(2, failed.segment)
+    assert.equal(500, failed.power_on_hours)
+    assert.equal("unrecovered read error", failed.status_name)
+    assert.equal("aborted by the host", t.entries[2].result)
+    assert.is_false(t.entries[2].failed)
+    assert.is_nil(t.entries[2].lba)
+    assert.equal("completed without error", t.entries[3].result)
+  end)
+
+  it("tells how much of a running test is left", function()
+    local t = nvme_self_test.decode(log(2, 30))
+    assert.is_true(t.in_progress)
+    assert.same({type = "extended", type_code = 2, remaining_percent = 70}, t.current)
+    assert.equal(0, #t.entries)
+  end)
+end)

@@ -338,7 +338,7 @@ static void open_libraries(lua_State *L) {
   lua_pop(L, 2);
   coroutine_track(L);
   if (place_find())
-    place_add_to_path(L);
+    place_prepare_require(L);
 }
 
 /* Everything that may raise: called protected, with the options.  Returns the exit status. */

@@ -240,23 +240,14 @@ local function copy(value)
   return new
 end
 
-local function each(list, field)
-  local values = {}
-  for i, item in ipairs(list or {}) do
-    values[i] = item[field]
-  end
-  return list and values
-end
-
 --- An identity as a document's `drive`: a table of its own, so that neither changes the other.
--- Of partitions, holders, mounts and swaps only the names are kept.
+-- Its keys are those of the documents' schema.
 -- @tparam table identity  of identity()
 -- @treturn table  plain values that are JSON as they stand
 function M.document(identity)
   local document = copy(identity)
   document.path, document.real_path = printable.utf8(document.path), printable.utf8(document.real_path)
-  document.partitions, document.holders = each(document.partitions, "name"), each(document.holders, "name")
-  document.mounts, document.swaps = each(document.mounts, "mount_point"), each(document.swaps, "path")
+  document.rotation_rpm, document.rotation_rate_rpm = document.rotation_rate_rpm, nil
   return document
 end
 

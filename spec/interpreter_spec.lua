@@ -310,7 +310,7 @@ describe("the prompt on a terminal", function()
 
   it("discards the line, a continued one too, at Ctrl-C", function()
     local screen, r = type_in {
-      {"x = 'kept'\n", till = "kept'\n"}, {"\3", till = "^C"}, {"half a li", till = "half a li"},
+      {"x = 'kept'\n", till = "kept'\r\n> "}, {"\3", till = "^C"}, {"half a li", till = "half a li"},
       {"\3", till = "half a li^C"}, {"for i = 1, 2 do\n", till = ">> "}, {"  pri", till = "  pri"},
       {"\3", till = "  pri^C"}, {"'x is ' .. x\n", till = "x is kept"}, {"\4"},
     }

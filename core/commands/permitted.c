@@ -24,6 +24,7 @@ enum {
   SMART = 0xb0,
   SMART_EXECUTE_OFF_LINE = 0xd4,
   SMART_WRITE_LOG = 0xd6,
+  SELECTIVE_LOG = 0x09,
   WRITE_LOG_EXT = 0x3f,
   WRITE_LOG_DMA_EXT = 0x57,
   SCT_COMMAND_LOG = 0xe0
@@ -100,6 +101,8 @@ static enum permission ata_needed(const struct exchange *x, const struct ata_com
                    c->command == WRITE_LOG_EXT || c->command == WRITE_LOG_DMA_EXT;
   if (write_log && low == SCT_COMMAND_LOG)
     return sct_needed(x, why);
+  if (write_log && low == SELECTIVE_LOG && c->command == SMART)
+    return say(PERMIT_SELF_TESTS, "it says what the next selective self-test reads", why);
   if (c->command == SMART && c->features == SMART_EXECUTE_OFF_LINE)
     return self_test_needed(low, why);
   for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)

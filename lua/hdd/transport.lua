@@ -25,15 +25,15 @@ local REASONS = {
   [EPERM] = "no permission", [4] = "interrupted", [6] = "gone", [9] = "closed", [11] = "asleep",
   [13] = "no permission", [16] = "not ready", [19] = "gone", [ENOTTY] = "no such drive",
   [EROFS] = "refused", [ENOSYS] = "no pass-through", [EOPNOTSUPP] = "not supported",
-  [110] = "timed out", [115] = "no answer yet", [123] = "no medium",
+  [61] = "no registers", [110] = "timed out", [115] = "no answer yet", [123] = "no medium",
 }
 
 --- The reason that a code stands for, in one or two words.
 -- @tparam integer code  as these functions return it
 -- @treturn string  "not supported" (by the drive), "no pass-through" (the bridge or controller hands
 --   nothing on), "asleep", "no permission", "refused" (by the table of permitted commands), "timed
---   out", "no answer yet", "no such drive", "gone", "no medium", "not ready", "interrupted", "closed",
---   "failed"
+--   out", "no registers" (the answer is in them), "no answer yet", "no such drive", "gone", "no
+--   medium", "not ready", "interrupted", "closed", "failed"
 -- @usage local page, message, code = ata.log(t, 0x11); print(page or transport.reason(code))
 function M.reason(code)
   return REASONS[code] or "failed"
@@ -142,7 +142,8 @@ local function open_target(found, options)
   end
   if not raw then return nil, message, code end
   local self = setmetatable({
-    raw = raw, path = found.path, name = found.name, of = found.of, recording = found.recording,
+    raw = raw, path = found.path, name = found.name, of = found.of, nsid = found.nsid,
+    recording = found.recording,
     wake = options.wake, wait_s = options.wait or WAIT_S,
   }, Channel)
   if options.record then raw:record(options.record) end

@@ -36,7 +36,7 @@ local function of_disk(path, disk, node, wake)
   return {
     path = disk == node and path or "/dev/" .. disk.name,
     name = disk.name, of = disk ~= node and disk.name or nil,
-    as = disk.entry:match("^nvme%d") and "nvme" or "scsi", probe = true,
+    as = disk.entry:match("^nvme%d") and "nvme" or "scsi", nsid = files.integer(disk.dir .. "/nsid"),
   }
 end
 
@@ -45,7 +45,7 @@ local function of_block(path, wake)
   local node = number and tree.by_number(number)
   if not node then -- no sysfs: by what its name promises
     local name = path:match("[^/]+$")
-    return {path = path, name = name, as = name:match("^nvme") and "nvme" or "scsi", probe = true}
+    return {path = path, name = name, as = name:match("^nvme") and "nvme" or "scsi"}
   end
   local whole = node.disk
   if whole.kind ~= "device-mapper" and whole.kind ~= "md" then
@@ -61,9 +61,9 @@ end
 
 local function of_character(path)
   local name = path:match("[^/]+$")
-  if name:match("^sg%d") then return {path = path, name = name, as = "scsi", probe = true} end
+  if name:match("^sg%d") then return {path = path, name = name, as = "scsi"} end
   if name:match("^nvme%d") or name:match("^ng%d") then
-    return {path = path, name = name, as = "nvme", probe = true}
+    return {path = path, name = name, as = "nvme"}
   end
   return refuse(path, "is a character device, and no drive")
 end
@@ -84,7 +84,7 @@ end
 -- @tparam table options  `as` ("ata", "scsi", "nvme": the path is taken as such a drive, whatever it
 --   is), `wake` (true: a drive that the kernel put to sleep may be woken)
 -- @treturn[1] table  `path`, `name`, `as`, `of` (name of the whole drive, when the path is a part of
---   it), `probe` (what it is has to be found out), or `recording`
+--   it), `nsid` (of an NVMe namespace), or `recording`
 -- @return[2] nil, message, code
 -- @usage local found = assert(target.find("/dev/sdb1", {}))  --> {path = "/dev/sdb", of = "sdb", ...}
 function M.find(path, options)

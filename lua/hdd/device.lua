@@ -120,8 +120,36 @@ function Drive:queue(options)
   return require("hdd.queue").open(self, options)
 end
 
+--- The way to the drive's own commands, opened when it is first asked for, and closed with the drive.
+-- @tparam[opt] table options  `wake`, `wait`, `consent`, `record` as of `hdd.transport.open`; with
+--   them the way is opened anew
+-- @treturn[1] Channel  see `hdd.transport.channel`
+-- @return[2] nil, message, code
+-- @usage local page = assert(require("hdd.transport.ata").smart_data(assert(drive:commands())))
+function Drive:commands(options)
+  local kept = rawget(self, "channel")
+  if kept and not options then return kept end
+  local channel, message, code, late = require("hdd.transport").open(self, options)
+  if not channel then return nil, message, code, late end
+  if kept then kept:close() end
+  self.channel = channel
+  return channel
+end
+
+-- drive:ata{…}, drive:scsi{…}, drive:nvme{…}: a command as hdd.transport.channel has it. All that only
+-- read are permitted, others when the drive's commands were opened with consent.
+for _, kind in ipairs {"ata", "scsi", "nvme"} do
+  Drive[kind] = function(self, command)
+    local channel, message, code, late = self:commands()
+    if not channel then return nil, message, code, late end
+    return channel[kind](channel, command)
+  end
+end
+
 --- Close it. Its jobs stop; the descriptor goes with their last completion. Harmless a second time.
 function Drive:close()
+  local channel = rawget(self, "channel")
+  if channel then channel:close() end
   self.device:close()
 end
 

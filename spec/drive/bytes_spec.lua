@@ -71,18 +71,6 @@ describe("a checksum", function()
 end)
 
 describe("ATA registers", function()
-  it("hold the drive's verdict after SMART RETURN STATUS", function()
-    assert.equal("passed", registers.smart_status {lba = 0xc24f01})
-    assert.equal("failed", registers.smart_status {lba = 0x2cf400})
-    assert.is_nil(registers.smart_status {lba = 0})
-  end)
-
-  it("hold the power mode after CHECK POWER MODE", function()
-    assert.equal("standby", registers.power_mode(0))
-    assert.equal("active or idle", registers.power_mode(0xff))
-    assert.is_nil(registers.power_mode(0x55))
-  end)
-
   it("name commands, errors and states", function()
     assert.equal("SMART", registers.command(0xb0))
     assert.is_nil(registers.command(0xfe))

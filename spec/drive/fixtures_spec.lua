@@ -1,6 +1,7 @@
 -- Every value that a fixture's expected.json names must come out of our decoders: counted, N of N.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local json = require "dkjson"
+local ata = require "hdd.drive.ata"
 local fixtures = require "spec.support.drive_fixtures"
 local mirror = require "spec.support.drive_mirror"
 
@@ -100,6 +101,39 @@ local function compare(path, expected, ours, count)
   end
 end
 
+describe("all of a drive", function()
+  local health = ata.decode(fixtures.pages "WD6000HLHX-01JJPV0-a")
+
+  it("is at hand as a script wants it", function()
+    assert.equal(36, health:attribute(194).raw)
+    assert.equal(478, health.sct.temperature_history.size)
+    assert.equal(10, #health.phy_events)
+    assert.equal(17, #health.attributes)
+    assert.equal("passed", health.smart_status)
+    assert.equal(7000, health.sct.error_recovery.read.ms)
+  end)
+
+  it("is JSON as it stands, nothing twice", function()
+    local again = json.decode(json.encode(health))
+    assert.equal(600127266816, again.identity.size_bytes)
+    assert.equal("integer", math.type(again.identity.size_bytes))
+    assert.is_nil(again.attributes)
+    assert.equal(17, #again.smart.attributes)
+  end)
+
+  it("is what there is when pages are missing", function()
+    local none = ata.decode {}
+    assert.is_nil(none.attributes)
+    assert.is_nil(none:attribute(194))
+    assert.is_nil(none.phy_events)
+    assert.is_nil(none.sct)
+    assert.is_nil(none.temperature.temperature_c)
+    local old = ata.decode(fixtures.pages "SP0812C-a")
+    assert.is_nil(old.sct)
+    assert.equal(1699, old.error_log.count)
+  end)
+end)
+
 describe("the decoders of ATA drives", function()
   local total = {right = 0, all = 0, disbelieved = 0, drives = 0}
 
@@ -107,8 +141,9 @@ describe("the decoders of ATA drives", function()
     it("give every expected value of " .. name, function()
       local function read(file) return fixtures.read("ata/" .. name .. "/" .. file) end
       local expected = json.decode(read "expected.json", 1, json.null)
+      local pages = fixtures.pages(name)
       local count = {right = 0, all = 0, disbelieved = 0, wrong = {}, drive = name}
-      compare(name, expected, mirror.of(fixtures.decode(read)), count)
+      compare(name, expected, mirror.of(ata.decode(pages), pages), count)
       for file, size in pairs(expected.files) do assert.equal(size, #read(file)) end
       total.right, total.all = total.right + count.right, total.all + count.all
       total.disbelieved, total.drives = total.disbelieved + count.disbelieved, total.drives + 1
@@ -122,8 +157,7 @@ describe("the decoders of ATA drives", function()
     local wrong, all = {}, 0
     for _, name in ipairs(fixtures.ata()) do
       local e = assert(expected[name], name)
-      local d = fixtures.decode(function(file) return fixtures.read("ata/" .. name .. "/"
-        .. file) end)
+      local d = ata.decode(fixtures.pages(name))
       local function check(key, theirs, ours, within)
         all = all + 1
         local good = theirs == ours

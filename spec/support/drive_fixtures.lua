@@ -2,17 +2,6 @@
 -- our decoders make of them.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local json = require "dkjson"
-local device_statistics = require "hdd.drive.device_statistics"
-local error_log = require "hdd.drive.error_log"
-local identify = require "hdd.drive.identify"
-local families = require "hdd.drive.families"
-local log_directory = require "hdd.drive.log_directory"
-local pending_defects = require "hdd.drive.pending_defects"
-local phy = require "hdd.drive.phy"
-local sct = require "hdd.drive.sct"
-local self_test_log = require "hdd.drive.self_test_log"
-local smart_data = require "hdd.drive.smart_data"
-local vitals = require "hdd.drive.vitals"
 
 local M = {}
 
@@ -47,45 +36,35 @@ function M.ata()
   return names
 end
 
-local function registers(text)
-  local r = {}
-  for key, value in (text or ""):gmatch("([%w_]+)=(%w+)") do r[key] = value end
-  return r
+local function log_files(read, kind)
+  local logs = {}
+  for address = 0, 0x11 do logs[address] = read(("%slog_%02x.bin"):format(kind, address)) end
+  return logs
 end
 
-local function optional(read, decode, name, ...)
-  local data = read(name)
-  return data and decode(data, ...)
+-- regs.txt: what the drive gives in registers, as names and numbers.
+local function numbers(text)
+  local n = {}
+  for key, value in (text or ""):gmatch("([%w_]+)=(%w+)") do
+    n[key] = math.tointeger(value) or value
+  end
+  return n
 end
 
---- All that our decoders make of one drive.
--- @tparam function read  file name -> bytes or nil
--- @treturn table  by log
-function M.decode(read)
-  local d = {registers = registers(read "regs.txt"), file = read}
-  d.identify = identify.decode(read "identify.bin")
-  d.smart = smart_data.decode(read "smart_data.bin", read "smart_thresholds.bin", d.identify)
-  d.statistics = optional(read, device_statistics.decode, "gplog_04.bin",
-    {[255] = read "gplog_04_pff.bin"})
-  d.sct = optional(read, sct.status, "smartlog_e0.bin")
-  local family = families.find(d.identify.model, d.identify.firmware)
-  d.history = optional(read, sct.history, "smartlog_e1_t2.bin",
-    {index_ahead = family.history_index_ahead})
-  local parts = {smart = d.smart, statistics = d.statistics, sct = d.sct}
-  d.power_on = vitals.power_on(parts)
-  d.power_cycles = vitals.power_cycles(parts)
-  d.temperature = vitals.temperature(parts)
-  local hours = d.power_on.power_on_hours
-  d.general_directory = optional(read, log_directory.general_purpose, "gplog_00.bin")
-  d.smart_directory = optional(read, log_directory.smart, "smartlog_00.bin")
-  d.summary_errors = optional(read, error_log.summary, "smartlog_01.bin")
-  d.extended_errors = optional(read, error_log.extended, "gplog_03.bin")
-  d.simple_tests = optional(read, self_test_log.simple, "smartlog_06.bin", hours)
-  d.extended_tests = optional(read, self_test_log.extended, "gplog_07.bin", hours)
-  d.selective = optional(read, self_test_log.selective, "smartlog_09.bin")
-  d.defects = optional(read, pending_defects.decode, "gplog_0c.bin")
-  d.phy = optional(read, phy.decode, "gplog_11.bin")
-  return d
+--- The pages of one drive, as hdd.pages gives them.
+-- @tparam string name  of a folder below spec/fixtures/smart/ata
+-- @treturn table
+function M.pages(name)
+  local function read(file) return M.read("ata/" .. name .. "/" .. file) end
+  local n = numbers(read "regs.txt")
+  return {
+    kind = "ata", identify = read "identify.bin", smart_data = read "smart_data.bin",
+    smart_thresholds = read "smart_thresholds.bin", smart_logs = log_files(read, "smart"),
+    logs = log_files(read, "gp"), statistics_extra = {[255] = read "gplog_04_pff.bin"},
+    sct_status = read "smartlog_e0.bin", sct_history = read "smartlog_e1_t2.bin",
+    smart_good = ({good = true, bad = false})[n.smart_status], sct_erc_read = n.erc_read,
+    sct_erc_write = n.erc_write, sct_reordering = n.sct_reorder,
+  }
 end
 
 return M

@@ -3,7 +3,6 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local error_log = require "hdd.drive.error_log"
 local log_directory = require "hdd.drive.log_directory"
-local sct = require "hdd.drive.sct"
 
 local M = {}
 
@@ -88,19 +87,28 @@ local function short_records(log)
   return list
 end
 
-local function extended_errors(d)
-  local log, data = d.extended_errors, d.file "gplog_03.bin"
-  if not log then return nil end
+-- Read as the standard has it, whatever is in it.
+local function as_standard(data) return errors(error_log.extended(data, {layout = "48-bit"})) end
+
+local function extended_errors(h, pages)
+  if not pages.logs[0x03] then return nil end
+  local log = h.error_log
   return {
-    version = log.version, sectors = log_directory.pages(d.general_directory, 3),
+    version = log.version, sectors = log_directory.pages(h.log_directory, 3),
     sectors_in_file = log.pages, count = log.count,
-    entries_newest_first = errors(error_log.extended(data, {layout = "48-bit"})),
+    entries_newest_first = as_standard(pages.logs[0x03]),
     layout28_newest_first = short_records(log),
   }
 end
 
-local function tests(d)
-  local log = d.extended_tests or d.simple_tests
+local function summary_errors(h, pages)
+  if pages.logs[0x03] or not h.error_log then return nil end
+  local log = h.error_log
+  return {version = log.version, count = log.count, entries_newest_first = errors(log)}
+end
+
+local function tests(h, pages)
+  local log = h.self_test_log
   if not log then return nil end
   local list = {}
   for i, t in ipairs(log.entries) do
@@ -109,8 +117,10 @@ local function tests(d)
       hours = t.hours_16_bit, lba = t.lba,
     }
   end
-  return {source_log = d.extended_tests and "extended" or "smart", version = log.version,
-    entries_newest_first = list}
+  return {
+    source_log = pages.logs[0x07] and "extended" or "smart", version = log.version,
+    entries_newest_first = list,
+  }
 end
 
 local function selective(log)
@@ -154,14 +164,10 @@ local function history(h)
   }
 end
 
-local function erc(registers)
-  local function deciseconds(name)
-    local value = registers[name] and math.tointeger(registers[name])
-    -- As they come back from the drive: the low byte in count, the high one in LBA 7:0.
-    return value and sct.erc({count = value & 255, lba = 0xc24f00 | value >> 8}).deciseconds
-  end
-  local read = deciseconds "erc_read"
-  return read and {read_deciseconds = read, write_deciseconds = deciseconds "erc_write"}
+local function erc(recovery)
+  return recovery and {
+    read_deciseconds = recovery.read.deciseconds, write_deciseconds = recovery.write.deciseconds,
+  }
 end
 
 local function statistics(decoded)
@@ -195,34 +201,30 @@ local function defects(log)
   return {count = log.count, entries = list}
 end
 
-local STATUS = {good = "good", bad = "bad"}
+local STATUS = {passed = "good", failed = "bad"}
 
 --- Our values in the shape of expected.json.
--- @tparam table d  from drive_fixtures.decode
+-- @tparam table h      from hdd.drive.ata
+-- @tparam table pages  from which they were decoded
 -- @treturn table
-function M.of(d)
-  local id = d.identify
-  local reorder = d.registers.sct_reorder
+function M.of(h, pages)
+  local id, sct = h.identity, h.sct or {}
   return {
     model = id.model, serial = id.serial, firmware = id.firmware, capacity_bytes = id.size_bytes,
     logical_sector = id.logical_sector_size_bytes, physical_sector = id.physical_sector_size_bytes,
     rotation_rpm = id.solid_state and 0 or id.rotation_rpm, form_factor = id.form_factor,
     ata_version = id.ata_version, sata_version = sata_version(id),
     add_product_id = id.additional_product_id, wwn_naa = id.wwn_naa, wwn_oui = id.wwn_oui,
-    smart_status = STATUS[d.registers.smart_status], smart_general = general(d.smart, id),
-    attributes = M.attributes(d.smart), gp_log_directory = directory(d.general_directory),
-    smart_log_directory = directory(d.smart_directory), ext_error_log = extended_errors(d),
-    summary_error_log = not d.extended_errors and d.summary_errors and {
-      version = d.summary_errors.version, count = d.summary_errors.count,
-      entries_newest_first = errors(d.summary_errors),
-    } or nil,
-    self_test_log = tests(d), selective_self_test = selective(d.selective),
-    sct_status = sct_status(d.sct), sct_temperature_history = history(d.history),
-    sct_erc = erc(d.registers),
-    sct_write_cache_reordering = reorder
-      and sct.feature(2, {count = math.tointeger(reorder), lba = 0}).value,
-    device_statistics = statistics(d.statistics), pending_defects = defects(d.defects),
-    sata_phy_event_counters = counters(d.phy),
+    smart_status = STATUS[h.smart_status], smart_general = general(h.smart, id),
+    attributes = M.attributes(h.smart), gp_log_directory = directory(h.log_directory),
+    smart_log_directory = directory(h.smart_log_directory),
+    ext_error_log = extended_errors(h, pages), summary_error_log = summary_errors(h, pages),
+    self_test_log = tests(h, pages), selective_self_test = selective(h.selective_self_test_log),
+    sct_status = sct_status(sct.status), sct_temperature_history = history(sct.temperature_history),
+    sct_erc = erc(sct.error_recovery),
+    sct_write_cache_reordering = sct.reordering and sct.reordering.value,
+    device_statistics = statistics(h.statistics), pending_defects = defects(h.pending_defects),
+    sata_phy_event_counters = counters(h.phy),
   }
 end
 

@@ -86,27 +86,4 @@ function M.state(value)
   return STATES[low] or (low >= 11 and "maker's own state" or "reserved state")
 end
 
--- What comes back in the count register from CHECK POWER MODE.
-local POWER_MODES = {
-  [0x00] = "standby", [0x01] = "standby_y", [0x40] = "active (NV cache, spun down)",
-  [0x41] = "active (NV cache, spun up)", [0x80] = "idle", [0x81] = "idle_a", [0x82] = "idle_b",
-  [0x83] = "idle_c", [0xff] = "active or idle",
-}
-
---- The drive's own verdict, from the registers that SMART RETURN STATUS left.
--- @tparam table registers  `lba`
--- @treturn ?string  "passed" or "failed"; nil when the registers hold neither, as behind bridges
---   that do not give them back
--- @usage registers.smart_status {lba = 0xc24f00}  --> "passed"
-function M.smart_status(registers)
-  local signature = registers.lba >> 8 & 0xffff
-  return signature == 0xc24f and "passed" or signature == 0x2cf4 and "failed" or nil
-end
-
---- The power mode, from the count that CHECK POWER MODE left.
--- @tparam integer count
--- @treturn ?string  "standby", "idle", "active or idle" ...; nil for reserved codes
--- @usage registers.power_mode(0xff)  --> "active or idle"
-function M.power_mode(count) return POWER_MODES[count & 255] end
-
 return M

@@ -1,6 +1,6 @@
---- SMART Command Transport: status (log E0h), temperature history (data table 2, log E1h) and the
--- values that come back in registers (error recovery time-outs, feature states).
--- None of these pages has a checksum, so that every value is looked at before it is believed.
+--- SMART Command Transport: status (log E0h), temperature history (data table 2, log E1h), error
+-- recovery time-outs and feature states. None of these pages has a checksum, so that every value is
+-- looked at before it is believed.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.drive.sct
 
@@ -186,36 +186,29 @@ function M.history(data, options)
   return result
 end
 
---- An error recovery time-out from the registers that a "get ERC timer" command left.
--- @tparam table registers  `count` and `lba`
--- @treturn ?table  `{enabled, deciseconds, ms}`; nil when the registers hold what was sent, as
---   bridges leave them
--- @usage sct.erc {count = 70, lba = 0xc24f00}  --> {enabled = true, deciseconds = 70, ms = 7000}
-function M.erc(registers)
-  local count, lba = registers.count & 255, registers.lba & 255
-  if count == 1 and lba == 0xe0 then return nil end
-  local deciseconds = count | lba << 8
+--- An error recovery time-out.
+-- @tparam integer deciseconds  as the drive gives it, in steps of 100 ms; 0 when there is no limit
+-- @treturn table  `{enabled, deciseconds, ms}`
+-- @usage sct.error_recovery(70)  --> {enabled = true, deciseconds = 70, ms = 7000}
+function M.error_recovery(deciseconds)
   return {enabled = deciseconds > 0, deciseconds = deciseconds, ms = deciseconds * 100}
 end
 
 local FEATURE_STATES = {
-  [1] = {"as SET FEATURES says", "enabled", "disabled"},  -- write cache
-  [2] = {"enabled", "disabled"},                          -- reordering of writes
+  ["write cache"] = {"as SET FEATURES says", "enabled", "disabled"},
+  reordering = {"enabled", "disabled"},
 }
 
---- An SCT feature's state from the registers that a "get feature state" command left.
--- @tparam integer feature  1 write cache, 2 reordering of cached writes, 3 interval of the
---   temperature history
--- @tparam table registers  `count` and `lba`
--- @treturn ?table  `{value, state}`, for feature 3 `{value, minutes}`; nil when the registers hold
---   what was sent
--- @usage sct.feature(2, {count = 1, lba = 0xc24f00}).state  --> "enabled"
-function M.feature(feature, registers)
-  local count, lba = registers.count & 255, registers.lba & 255
-  if count == 1 and lba == 0xe0 then return nil end
-  local value = count | lba << 8
-  if feature == 3 then return {value = value, minutes = value} end
-  return {value = value, state = (FEATURE_STATES[feature] or {})[value]}
+--- An SCT feature's state.
+-- @tparam string feature  "write cache", "reordering" (of cached writes), "interval" (of the
+--   temperature history)
+-- @tparam integer value  as the drive gives it
+-- @treturn table  `{value, state}`, of "interval" `{value, minutes}`; no state for a value that the
+--   standard does not know
+-- @usage sct.feature("reordering", 1).state  --> "enabled"
+function M.feature(feature, value)
+  if feature == "interval" then return {value = value, minutes = value} end
+  return {value = value, state = FEATURE_STATES[feature][value]}
 end
 
 return M

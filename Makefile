@@ -134,7 +134,7 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/share/hddlua/scripts $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install scripts/*.lua $(DESTDIR)$(PREFIX)/share/hddlua/scripts
 	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
-	install -m 644 README.md CHANGELOG.md LICENSE $(wildcard docs/*) $(DESTDIR)$(PREFIX)/share/doc/hddlua
+	install -m 644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/hddlua
 
 uninstall:  ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/hddlua

@@ -6,6 +6,8 @@ local shell = require "spec.support.shell"
 
 local M = {}
 
+-- Debian's own, past what else of that name is on the path.
+local PYTHON = select(2, shell.run("test -x /usr/bin/python3")) == 0 and "/usr/bin/python3" or "python3"
 local RING = "trace=io_uring_setup,io_uring_register,io_uring_enter"
 
 --- The interpreter that is under test.
@@ -50,7 +52,7 @@ function M.run(argv, options)
       keep_stdin = options.keep_stdin, events = options.events, stdout = stdout, stderr = stderr,
     }))
   end
-  shell.must(shell.words {"python3", "spec/support/process.py", job, result})
+  shell.must(shell.words {PYTHON, "spec/support/process.py", job, result})
   local ended = assert(json.decode(assert(shell.read(result)), 1, nil))
   ended.stdout, ended.stderr = assert(shell.read(stdout)), assert(shell.read(stderr))
   ended.trace = trace and shell.read(trace)

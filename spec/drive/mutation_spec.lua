@@ -1,6 +1,7 @@
 -- Decoders fed with broken pages: no error, no value outside its field, no decoding longer than 10
 -- ms. HDDLUA_MUTATIONS sets how many pages (some thousands without it), HDDLUA_SEED which.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+local ata = require "hdd.drive.ata"
 local device_statistics = require "hdd.drive.device_statistics"
 local error_log = require "hdd.drive.error_log"
 local farm = require "hdd.drive.farm"
@@ -159,5 +160,32 @@ describe("a broken page", function()
     print(("\n%d broken pages from %d; the slowest took %.2f ms (%s)"):format(COUNT, #list,
       slowest * 1e3, slowest_name))
     assert.is_true(slowest < 0.010)
+  end)
+end)
+
+describe("a drive all of whose pages are broken", function()
+  local function broken(data)
+    if type(data) ~= "string" or #data == 0 or math.random(3) == 1 then return data end
+    local changed = CHANGES[math.random(#CHANGES)](data)
+    return math.random(2) == 1 and mended(changed) or changed
+  end
+
+  it("is put together all the same", function()
+    math.randomseed(SEED)
+    local drives = fixtures.ata()
+    for k = 1, COUNT // 20 do
+      local given = {}
+      for key, value in pairs(fixtures.pages(drives[math.random(#drives)])) do
+        given[key] = broken(value)
+        if type(value) == "table" then
+          given[key] = {}
+          for address, data in pairs(value) do given[key][address] = broken(data) end
+        end
+      end
+      local ok, health = pcall(ata.decode, given)
+      assert(ok, ("change %d of seed %d: %s"):format(k, SEED, health))
+      local problem = fields.problem(health)
+      assert(not problem, ("change %d of seed %d: %s"):format(k, SEED, problem))
+    end
   end)
 end)

@@ -60,7 +60,7 @@ end
 -- @tparam table result
 -- @treturn ?string  nil when all is well
 function M.problem(result)
-  for _, w in ipairs(result.warnings) do
+  for _, w in ipairs(result.warnings or {}) do
     if type(w.name) ~= "string" or type(w.message) ~= "string" then
       return "a warning has no name or message"
     end

@@ -20,7 +20,7 @@ Output.__index = Output
 -- Saving as it goes: not more often, and not more of the time.
 local SAVE_S <const>, SAVE_SHARE <const> = 10, 0.01
 
-local EPIPE <const> = 32
+local EPIPE <const>, EBADMSG <const> = 32, 74
 
 local STDOUT <const> = {
   ["-"] = true, ["/dev/stdout"] = true, ["/dev/fd/1"] = true, ["/proc/self/fd/1"] = true,
@@ -79,9 +79,11 @@ function Output:say(text)
   io.stderr:write(M.name or "hddlua", ": ", text, "\n")
 end
 
--- Saves the document; what went wrong is told when it is new.
+-- Saves the document; what went wrong is told when it is new. One that its own schema does not
+-- allow is a fault of ours, but no reason to lose what was measured.
 local function save(self, d, path)
-  local ok, message = document.save(d, path, { force = self.force })
+  local ok, message, code = document.save(d, path, { force = self.force })
+  if code == EBADMSG then file.write(path, document.encode(d), { force = true }) end
   if not ok and message ~= self.told then self:say(message) end
   self.told = message
   return ok

@@ -192,6 +192,7 @@ static int device_open(lua_State *L) {
   *slot = d;
   d->references = d->readers = 1;
   d->direct = !buffered && !character;
+  d->cached = buffered && !character;
   memcpy(d->path, path, length);
   d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0));
   if (d->fd < 0)

@@ -20,6 +20,7 @@ struct device {
   unsigned logical_block_size;  /* bytes: what offsets and lengths must be multiples of */
   unsigned physical_block_size; /* bytes */
   bool direct;                  /* past the page cache */
+  bool cached;                  /* through it; neither of a character device */
   bool block;                   /* a block device, not a file */
   char path[];                  /* as the script gave it */
 };

@@ -183,14 +183,12 @@ static void release(struct job *j, unsigned i) {
   j->idle[j->n_idle++] = i;
 }
 
-/* What the kernel never took is not in flight: the queue is wound back, the buffers are ours. */
+/* What the kernel never took is not in flight: its buffers are ours. */
 static void forget_unsubmitted(struct job *j) {
   struct io_uring_sq *sq = &j->ring.uring.sq;
-  unsigned head = *sq->khead;
-  for (unsigned at = head; at != sq->sqe_tail; at++)
+  for (unsigned at = *sq->khead; at != sq->sqe_tail; at++)
     release(j, (unsigned)sq->sqes[at & *sq->kring_mask].user_data);
-  sq->sqe_head = sq->sqe_tail = head;
-  io_uring_smp_store_release(sq->ktail, head);
+  ring_forget(&j->ring);
 }
 
 /* An io_uring call failed.  Too few resources (EAGAIN, EBUSY) pass when completions are reaped:

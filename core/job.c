@@ -17,6 +17,7 @@
 #include "error.h"
 #include "interrupt.h"
 #include "parameters.h"
+#include "warning.h"
 
 #define JOB     "hdd.Job"
 #define RUNNING "hdd.running" /* registry: the set of jobs that have not been seen to finish */
@@ -445,56 +446,27 @@ static const char *stop_name(enum stop_reason reason) {
   return names[reason];
 }
 
-static void warn(lua_State *L, const char *format, ...) {
-  va_list ap;
-  va_start(ap, format);
-  lua_pushvfstring(L, format, ap);
-  va_end(ap);
-  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-}
-
-static void warn_of_ring(lua_State *L, const struct ring *r) {
-  if (r->notes & RING_NO_SINGLE_ISSUER)
-    warn(L, "io_uring without SINGLE_ISSUER: this kernel (before Linux 6.0) does not know it");
-  if (r->notes & RING_NO_TASKRUN)
-    warn(L,
-         "io_uring without the task-run mode asked for: this kernel does not know it; reads cost "
-         "more CPU");
-  if (r->notes & RING_NO_FIXED_BUFFERS)
-    warn(L,
-         "read buffers (%I bytes) are not registered: %s: a higher limit on locked memory "
-         "(ulimit -l) would allow it; reads cost more CPU",
-         (LUAI_UACINT)r->buffer_bytes, strerror(r->buffers_error));
-  if (r->notes & RING_NO_FIXED_FILE)
-    warn(L, "the device is not registered with io_uring: reads cost more CPU");
-}
-
 /* Pushes the list of all that was not as asked. */
 static void push_warnings(lua_State *L, const struct job *j) {
   lua_newtable(L);
-  warn_of_ring(L, &j->ring);
-  if (!j->device->direct)
-    warn(L, "reads went through the page cache: they measure memory as well as the drive");
+  warning_add_common(L, &j->ring, j->device->cached, j->retries);
   if (j->underruns > 0)
-    warn(L, "the pattern function was too slow %I times: the drive had to wait for an offset",
+    warning_add(L, "the pattern function was too slow %I times: the drive had to wait for an offset",
          (LUAI_UACINT)j->underruns);
   if (j->recorder && j->recorder->waits > 0)
-    warn(L, "taking records was too slow %I times: the drive had to wait",
+    warning_add(L, "taking records was too slow %I times: the drive had to wait",
          (LUAI_UACINT)j->recorder->waits);
   if (j->recorder && j->recorder->error != 0)
-    warn(L, "records: %s: the rest was discarded", strerror(j->recorder->error));
-  if (j->retries > 0)
-    warn(L, "the kernel was short of resources %I times (EAGAIN, EBUSY); tried again",
-         (LUAI_UACINT)j->retries);
+    warning_add(L, "records: %s: the rest was discarded", strerror(j->recorder->error));
   if (j->stopping == STOP_KERNEL)
-    warn(L, "%s: %s: stopped for want of the kernel's resources; this is no fault of the drive",
+    warning_add(L, "%s: %s: stopped for want of the kernel's resources; this is no fault of the drive",
          j->kernel_call, strerror(j->kernel_error));
   if (j->stopping == STOP_LOST)
-    warn(L, "device lost at offset %I", (LUAI_UACINT)j->lost_offset);
+    warning_add(L, "device lost at offset %I", (LUAI_UACINT)j->lost_offset);
   if (j->ramping)
-    warn(L, "it ended before the end of the ramp: nothing was counted");
+    warning_add(L, "it ended before the end of the ramp: nothing was counted");
   if (j->cut_off)
-    warn(L, "%d reads were not answered within %d s of the end and were given up",
+    warning_add(L, "%d reads were not answered within %d s of the end and were given up",
          (int)j->in_flight_at_end, 2);
 }
 

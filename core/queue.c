@@ -8,6 +8,7 @@
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -19,8 +20,8 @@
 #include "parameters.h"
 #include "ring.h"
 #include "tally.h"
+#include "warning.h"
 
-#define NOBODY UINT64_MAX /* user_data of a submission that nobody waits for */
 #define QUEUE  "hdd.Queue"
 #define SLOT   "hdd.Slot"
 
@@ -32,6 +33,7 @@ static const int64_t DRAIN_NS = 2 * NS_PER_S;
 
 enum {
   SHORTAGES_MOST = 500, /* submissions in a row without resources before giving up */
+  AGAIN_MOST = 100,     /* times that one read is tried again at the kernel's asking */
   STEP_MOST = 1024      /* completions after which others have a turn */
 };
 
@@ -43,34 +45,44 @@ struct queue_slot {
   lua_State *co;       /* its coroutine, anchored in the queue's slots; NULL when it has ended */
   unsigned index;
   bool reading, wants_data;
+  uint16_t again; /* times that the kernel asked to try again */
   uint32_t length;
   int64_t offset, submitted_ns;
 };
 
 struct queue {
   struct device *device; /* shared; NULL when closed */
+  bool cached;
+  bool handing;          /* one of its slots runs now */
+  bool defer;            /* DEFER_TASKRUN: to be waited for through event_fd, once that is open */
+  int event_fd;          /* owned; -1: not open */
   struct ring ring;
   unsigned depth, live, in_flight;
   uint32_t block;
   struct queue_slot **slots; /* userdata, anchored */
   struct io_uring_cqe *reaped;
-  uint64_t issued_bytes;
+  uint64_t issued_bytes, retries;
   struct tally tally;
 };
 
 /* --- plain C ------------------------------------------------------------------------------- */
 
-/* Hands what is queued to the kernel.  Returns 0 or an errno value. */
+/* Hands what is queued to the kernel.  Returns 0, or an errno value: then it is queued no more. */
 static int submit(struct queue *q) {
-  for (int tries = 0;; tries++) {
-    int rc = io_uring_submit(&q->ring.uring);
+  int rc = 0;
+  for (int tries = 0; io_uring_sq_ready(&q->ring.uring) > 0; tries++) {
+    rc = io_uring_submit(&q->ring.uring);
     if (rc >= 0 || rc == -EINTR)
-      return 0;
-    if ((rc != -EAGAIN && rc != -EBUSY) || tries == SHORTAGES_MOST)
+      continue;
+    if ((rc != -EAGAIN && rc != -EBUSY) || tries == SHORTAGES_MOST) {
+      ring_forget(&q->ring);
       return -rc;
+    }
+    q->retries++;
     struct timespec pause = timespec_ns(tries > 2 ? 1000000 : 0);
     nanosleep(&pause, NULL);
   }
+  return 0;
 }
 
 /* Waits until something has completed, for at most `ns`. */
@@ -84,42 +96,85 @@ static void wait_for_completion(struct queue *q, int64_t ns) {
 /* Copies the completions that are there and stamps them all.  Returns their number. */
 static unsigned reap(struct queue *q, int64_t *now) {
   struct io_uring_cq *cq = &q->ring.uring.cq;
-  unsigned there = io_uring_cq_ready(&q->ring.uring), n = 0;
+  unsigned there = io_uring_cq_ready(&q->ring.uring);
   *now = now_ns();
-  for (unsigned i = 0; i < there; i++) {
-    const struct io_uring_cqe *cqe = &cq->cqes[(*cq->khead + i) & *cq->kring_mask];
-    if (cqe->user_data != NOBODY)
-      q->reaped[n++] = *cqe;
-  }
+  for (unsigned i = 0; i < there; i++)
+    q->reaped[i] = cq->cqes[(*cq->khead + i) & *cq->kring_mask];
   io_uring_cq_advance(&q->ring.uring, there);
-  q->in_flight -= n;
-  return n;
+  q->in_flight -= there;
+  return there;
 }
 
 static void release(struct queue *q) {
   ring_close(&q->ring);
+  if (q->event_fd >= 0)
+    close(q->event_fd);
+  q->event_fd = -1;
   device_done(q->device);
   device_release(q->device);
   q->device = NULL;
 }
 
-/* Until a read completes the kernel may write to its buffer: after two seconds without an answer
-   ring, buffers and descriptor are left to it for good. */
-static void close_queue(struct queue *q) {
-  if (!q->device)
-    return;
+/* A ring's descriptor becomes readable with a completion, but not with DEFER_TASKRUN: there nothing
+   happens until we ask, and only an eventfd of the ring tells that there is something to ask for.
+   Returns the descriptor to wait for, or -errno. */
+static int open_event_fd(struct queue *q) {
+  if (!q->defer)
+    return q->ring.uring.ring_fd;
+  if (q->event_fd < 0) {
+    int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK); /* 1: for what has completed before */
+    if (fd < 0)
+      return -errno;
+    int rc = io_uring_register_eventfd(&q->ring.uring, fd);
+    if (rc != 0) {
+      close(fd);
+      return rc;
+    }
+    q->event_fd = fd;
+  }
+  return q->event_fd;
+}
+
+/* To be called before completions are looked for: those that come later are told anew. */
+static void clear_event(struct queue *q) {
+  eventfd_t n;
+  if (q->event_fd >= 0)
+    (void)eventfd_read(q->event_fd, &n);
+}
+
+/* What is left lying is told again. */
+static void renew_event(struct queue *q) {
+  if (q->event_fd >= 0 && io_uring_cq_ready(&q->ring.uring) > 0)
+    (void)eventfd_write(q->event_fd, 1);
+}
+
+/* Waits for what is in flight, for two seconds at most: a stuck drive neither completes nor cancels.
+   Has all come? */
+static bool drain(struct queue *q) {
   int64_t until = now_ns() + DRAIN_NS;
   while (q->in_flight > 0 && now_ns() < until) {
     wait_for_completion(q, TICK_NS / 2);
     int64_t now;
     reap(q, &now);
   }
+  return q->in_flight == 0;
+}
+
+/* Until a read completes the kernel may write to its buffer: ring, buffers and descriptor are left to
+   it for good. */
+static void abandon(struct queue *q) {
   for (unsigned i = 0; q->slots && i < q->depth; i++)
     if (q->slots[i])
       q->slots[i]->queue = NULL;
-  if (q->in_flight == 0)
-    release(q);
   q->device = NULL;
+}
+
+static void close_queue(struct queue *q) {
+  if (!q->device)
+    return;
+  if (drain(q))
+    release(q);
+  abandon(q);
 }
 
 /* --- the slot ------------------------------------------------------------------------------ */
@@ -127,20 +182,11 @@ static void close_queue(struct queue *q) {
 static void queue_read(struct queue *q, struct queue_slot *s) {
   ring_read(&q->ring, s->index, 0, s->length, s->offset);
   s->reading = true;
+  s->again = 0;
   q->issued_bytes += s->length;
   s->submitted_ns = now_ns();
   if (q->in_flight++ == 0)
     atomic_store_explicit(&q->tally.counters.quiet_from, s->submitted_ns, memory_order_relaxed);
-}
-
-/* The read that the kernel did not take must not be taken later, when nobody waits for it. */
-static void take_back(struct queue *q, struct queue_slot *s) {
-  struct io_uring_sq *sq = &q->ring.uring.sq;
-  struct io_uring_sqe *sqe = &sq->sqes[(sq->sqe_tail - 1) & *sq->kring_mask];
-  io_uring_prep_nop(sqe);
-  sqe->user_data = NOBODY;
-  q->in_flight--;
-  s->reading = false;
 }
 
 static void check_read(lua_State *L, struct queue_slot *s, lua_Integer offset, lua_Integer length) {
@@ -148,6 +194,8 @@ static void check_read(lua_State *L, struct queue_slot *s, lua_Integer offset, l
   unsigned block = q->device->logical_block_size;
   if (L != s->co)
     luaL_error(L, "slot:read belongs to the function that was given this slot");
+  if (!lua_isyieldable(L))
+    luaL_error(L, "slot:read cannot wait here: in a metamethod, an iterator of C or a __close");
   if (length < 1 || length > q->block || length % block != 0)
     luaL_error(L, "slot:read: length %I: must be a multiple of %d bytes, at most block_size (%d)",
                (LUAI_UACINT)length, (int)block, (int)q->block);
@@ -184,7 +232,9 @@ static int slot_read(lua_State *L) {
   queue_read(q, s);
   int code = submit(q);
   if (code != 0) {
-    take_back(q, s);
+    q->in_flight--;
+    q->issued_bytes -= s->length;
+    s->reading = false;
     return hdd_fail(L, code, "io_uring_enter: the kernel is short of resources");
   }
   return lua_yield(L, 0);
@@ -221,7 +271,9 @@ static int push_answer(lua_State *co, struct queue *q, struct queue_slot *s, int
    raised, so do we, with its traceback. */
 static void resume(lua_State *L, struct queue *q, struct queue_slot *s, int nargs) {
   int nresults;
+  q->handing = true;
   int status = hdd_resume(s->co, L, nargs, &nresults);
+  q->handing = false;
   if (status == LUA_YIELD) {
     if (s->reading)
       return;
@@ -235,9 +287,10 @@ static void resume(lua_State *L, struct queue *q, struct queue_slot *s, int narg
   q->live--;
   if (status == LUA_OK)
     return;
-  const char *message = lua_tostring(co, -1);
-  if (message) {
-    luaL_traceback(L, co, message, 0);
+  luaL_traceback(L, co, NULL, 0);
+  lua_resetthread(co); /* runs the __close of what it held, which may raise in its turn */
+  if (lua_type(co, -1) == LUA_TSTRING) {
+    lua_pushfstring(L, "%s\n%s", lua_tostring(co, -1), lua_tostring(L, -1));
   } else {
     lua_xmove(co, L, 1);
   }
@@ -279,6 +332,8 @@ static int queue_open(lua_State *L) {
     return luaL_error(L, "not enough memory");
   memset(q, 0, sizeof *q);
   *handle = q;
+  q->event_fd = -1;
+  q->defer = p.wish.defer;
   q->depth = p.wish.depth;
   q->block = p.wish.block_size;
   q->slots = calloc(q->depth, sizeof *q->slots);
@@ -293,6 +348,7 @@ static int queue_open(lua_State *L) {
     return hdd_fail_with(L, code, "%s: %s", d->path, why);
   }
   q->device = device_share(d);
+  q->cached = d->cached;
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, DEVICE_VALUE);
   return 1;
@@ -332,8 +388,29 @@ static int queue_begin(lua_State *L) {
     lua_xmove(L, s->co, 2);
     resume(L, q, s, 1);
   }
-  lua_pushinteger(L, q->live);
+  lua_pushinteger(L, q->device ? q->live : 0);
   return 1;
+}
+
+/* The read that has been waited for longest. */
+static int64_t oldest_offset(const struct queue *q) {
+  const struct queue_slot *oldest = NULL;
+  for (unsigned i = 0; i < q->depth; i++)
+    if (q->slots[i]->reading && (!oldest || q->slots[i]->submitted_ns < oldest->submitted_ns))
+      oldest = q->slots[i];
+  return oldest ? oldest->offset : 0;
+}
+
+/* The kernel asks to try a read again: is it on its way? */
+static bool tried_again(struct queue *q, struct queue_slot *s, int result) {
+  if ((result != -EAGAIN && result != -EINTR) || ++s->again > AGAIN_MOST)
+    return false;
+  q->retries++;
+  ring_read(&q->ring, s->index, 0, s->length, s->offset);
+  if (submit(q) != 0)
+    return false;
+  q->in_flight++;
+  return true;
 }
 
 /* step(block): hands the completions that are there to their slots, and says how many slots still
@@ -343,39 +420,73 @@ static int queue_step(lua_State *L) {
   struct queue *q = queue_check(L);
   bool block = lua_toboolean(L, 2);
   unsigned handed = 0;
+  if (q->handing)
+    return luaL_error(L, "a queue's slot must not drive it: it may only read");
+  clear_event(q);
   while (q->live > 0 && q->device && handed < STEP_MOST) {
     int64_t now;
-    if (block && io_uring_cq_ready(&q->ring.uring) == 0) {
-      interrupt_wait_begin();
-      wait_for_completion(q, TICK_NS);
-      interrupt_wait_end();
+    if (io_uring_cq_ready(&q->ring.uring) == 0) {
+      if (!block) { /* DEFER_TASKRUN: what has come is seen only by a call that asks for it */
+        (void)io_uring_get_events(&q->ring.uring);
+      } else {
+        interrupt_wait_begin();
+        wait_for_completion(q, TICK_NS);
+        interrupt_wait_end();
+      }
     }
     unsigned n = reap(q, &now);
     if (n == 0)
       break;
     int64_t quiet = atomic_load_explicit(&q->tally.counters.quiet_from, memory_order_relaxed);
     if (now - quiet > q->tally.stall_ns)
-      tally_stall(&q->tally, quiet, now - quiet, q->slots[q->reaped[0].user_data]->offset);
+      tally_stall(&q->tally, quiet, now - quiet, oldest_offset(q));
     atomic_store_explicit(&q->tally.counters.quiet_from, now, memory_order_relaxed);
-    for (unsigned i = 0; i < n; i++)
-      q->slots[q->reaped[i].user_data]->reading = false;
     for (unsigned i = 0; i < n && q->device; i++) {
       struct queue_slot *s = q->slots[q->reaped[i].user_data];
-      if (!s->co)
-        continue; /* it raised while another of its kind was being handed over */
+      if (tried_again(q, s, q->reaped[i].res))
+        continue;
+      s->reading = false;
       resume(L, q, s, push_answer(s->co, q, s, q->reaped[i].res, now));
     }
     handed += n;
   }
+  if (q->device)
+    renew_event(q);
   lua_pushinteger(L, q->device ? q->live : 0);
   return 1;
 }
 
+/* cancel(): ends the slots that have not ended, because one of them raised or the script has other
+   plans; what they held is closed.  The queue can be used again, unless the drive is stuck. */
+static int queue_cancel(lua_State *L) {
+  struct queue *q = queue_check(L);
+  if (q->handing)
+    return luaL_error(L, "a queue's slot must not cancel it: it may return, or raise");
+  if (q->live == 0)
+    return 0;
+  q->live = 0;
+  for (unsigned i = 0; i < q->depth; i++) {
+    struct queue_slot *s = q->slots[i];
+    lua_State *co = s->co;
+    s->queue = NULL; /* no more reads */
+    s->co = NULL;
+    if (co)
+      lua_resetthread(co);
+  }
+  if (q->device && !drain(q))
+    abandon(q);
+  return 0;
+}
+
+/* fd(): what becomes readable when step has something to do. */
 static int queue_fd(lua_State *L) {
   struct queue *q = queue_check(L);
   if (!q->device)
     return hdd_fail_with(L, EBADF, "closed");
-  lua_pushinteger(L, q->ring.uring.ring_fd);
+  int fd = open_event_fd(q);
+  if (fd < 0)
+    return hdd_fail(L, -fd, "an eventfd to wait for reads");
+  lua_pushinteger(L, fd);
   return 1;
 }
 
@@ -396,6 +507,11 @@ static int queue_outcome(lua_State *L) {
   lua_setfield(L, -2, "issued_bytes");
   lua_pushliteral(L, "script");
   lua_setfield(L, -2, "timing");
+  lua_pushinteger(L, (lua_Integer)q->retries);
+  lua_setfield(L, -2, "retries");
+  lua_newtable(L);
+  warning_add_common(L, &q->ring, q->cached, q->retries);
+  lua_setfield(L, -2, "warnings");
   return 1;
 }
 
@@ -422,6 +538,7 @@ static int queue_collect(lua_State *L) {
 void queue_register(lua_State *L) {
   static const luaL_Reg methods[] = {{"begin", queue_begin},
                                      {"step", queue_step},
+                                     {"cancel", queue_cancel},
                                      {"fd", queue_fd},
                                      {"issued", queue_issued},
                                      {"outcome", queue_outcome},

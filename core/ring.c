@@ -95,6 +95,14 @@ void ring_close(struct ring *r) {
   r->buffers = NULL;
 }
 
+/* Allowed as no thread of the kernel reads the queue (no SQPOLL): it looks at it in our calls alone. */
+void ring_forget(struct ring *r) {
+  struct io_uring_sq *sq = &r->uring.sq;
+  unsigned head = *sq->khead;
+  sq->sqe_head = sq->sqe_tail = head;
+  io_uring_smp_store_release(sq->ktail, head);
+}
+
 static int disabled_sysctl(void) {
   int value = 0;
   FILE *f = fopen("/proc/sys/kernel/io_uring_disabled", "re");

@@ -41,6 +41,9 @@ int ring_open(struct ring *r, const struct ring_wish *wish, const char **call);
 /* Nothing may be in flight: the kernel writes to the buffers until its last completion. */
 void ring_close(struct ring *r);
 
+/* Winds the submission queue back over what the kernel did not take, which so never happened. */
+void ring_forget(struct ring *r);
+
 /* Queues a read into buffer `slot`, `skip` bytes from its start.  There is always room: the ring has
    at least `depth` entries. */
 static inline void ring_read(struct ring *r, unsigned slot, uint32_t skip, uint32_t length,

@@ -9,6 +9,15 @@ local Queue = core.Queue
 local M = {}
 
 local drives = setmetatable({}, {__mode = "k"}) -- queue -> its drive
+local in_use = setmetatable({}, {__mode = "k"}) -- queue -> true while it calls a function
+
+-- However it ends: slots that have not ended do so now, and what was read is accounted for.
+local use = {__close = function(self)
+  local queue = self.queue
+  in_use[queue] = nil
+  queue:cancel()
+  if self.watch then self.watch:finish(queue:issued() - self.before) end
+end}
 
 --- Open a queue. Users call `drive:queue`.
 -- @tparam Drive drive
@@ -36,19 +45,26 @@ end
 --   for _ = 1, 100 do print(slot:read(hdd.random(drive.size, 512))) end
 -- end)
 function Queue:each(f)
+  if type(f) ~= "function" then error("each: a function expected, not " .. type(f), 2) end
   task.check()
+  if core.in_slot() then error("a queue's slot must not wait for anything but its own reads", 2) end
+  if in_use[self] then error("this queue is in use: its slots have not all ended", 2) end
+  in_use[self] = true
   local before = self:issued()
-  local watch = foreign.begin(drives[self], function() return self:issued() - before end)
+  local now <close> = setmetatable({queue = self, before = before}, use)
+  now.watch = foreign.begin(drives[self], function() return self:issued() - before end)
   local live, message, code = self:begin(f)
   if not live then return nil, message, code end
-  local fd = self:fd()
   while live > 0 do
     -- Alone, the queue waits in its own ring: a poll a read would cost a fast drive its IOPS.
-    if not task.alone() then task.wait {fd = fd} end
-    live = self:step(task.alone())
+    local alone = task.alone()
+    if not alone then task.wait {fd = assert(self:fd()), interruptible = true} end
+    live = self:step(alone)
     task.check()
   end
   local result = self:outcome()
+  local watch = now.watch
+  now.watch = nil
   result.foreign, result.steal = watch:finish(self:issued() - before)
   return result
 end

@@ -38,7 +38,8 @@ int hdd_fail_with(lua_State *L, int code, const char *message, ...) {
 
 /* Is this one of the library's files that hand options on to the core? */
 static bool hands_on(const char *source) {
-  static const char *const files[] = {"hdd/device.lua", "hdd/job.lua", "hdd/queue.lua"};
+  static const char *const files[] = {"hdd/device.lua", "hdd/job.lua", "hdd/queue.lua",
+                                      "hdd/transport/channel.lua"};
   size_t length = strlen(source);
   for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
     size_t n = strlen(files[i]);

@@ -44,8 +44,6 @@ end
 -- --- ATA ------------------------------------------------------------------------------------
 
 local GP_LOGS = {0x03, 0x06, 0x07, 0x0c, 0x10, 0x11, 0x12, 0x13}
-local SMART_LOGS = {0x01, 0x06, 0x09}
-
 local function read_statistics(get, pages, count)
   pages.logs[0x04] = get("device statistics", ata.log, 0x04, 0, 1)
   local first = pages.logs[0x04]
@@ -88,13 +86,20 @@ local function read_gp_logs(get, pages, options)
   end
 end
 
+-- A log is read when the directory lists it or when the drive promises what is in it: either of the two
+-- has been seen to be silent.
 local function read_smart_logs(get, pages)
   local features = valid_word(pages.identify, 84) | valid_word(pages.identify, 87)
-  if features & 3 == 0 then return end -- neither error log nor self-tests
-  pages.smart_logs[0x00] = get("SMART log directory", ata.smart_log, 0x00)
+  local capability = pages.smart_data and bytes.u8(pages.smart_data, 367) or 0
+  local promised = {
+    [0x01] = features & 1 ~= 0, [0x06] = features & 2 ~= 0, [0x09] = capability & 64 ~= 0,
+  }
+  if features & 3 ~= 0 then
+    pages.smart_logs[0x00] = get("SMART log directory", ata.smart_log, 0x00)
+  end
   local directory = pages.smart_logs[0x00] and log_directory.smart(pages.smart_logs[0x00])
-  for _, address in ipairs(SMART_LOGS) do
-    if not directory or log_directory.pages(directory, address) > 0 then
+  for _, address in ipairs {0x01, 0x06, 0x09} do
+    if promised[address] or log_directory.pages(directory, address) > 0 then
       pages.smart_logs[address] = get(("SMART log %02Xh"):format(address), ata.smart_log, address)
     end
   end

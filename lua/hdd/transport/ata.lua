@@ -3,9 +3,6 @@
 -- been opened with `consent = "self-tests"`.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.transport.ata
-local registers = require "hdd.drive.ata_registers"
-local sct = require "hdd.drive.sct"
-
 local M = {}
 
 local EIO <const>, EBUSY <const>, ENODATA <const>, EINPROGRESS <const> = 5, 16, 61, 115
@@ -68,11 +65,11 @@ function M.smart_status(t)
     command = SMART, features = 0xda, lba = SIGNATURE, registers = true, name = name,
   }
   if not reply then return nil, message, code, extra end
-  local verdict = reply.registers and registers.smart_status(reply.registers)
-  if verdict then return verdict == "passed" end
-  return nil, ("%s: %s: %s"):format(t.path, name, reply.registers and
-    ("the answer is neither yes nor no (LBA %06Xh)"):format(reply.registers.lba) or
-    "no registers came back"), ENODATA
+  local answer = reply.registers and reply.registers.lba >> 8 & 0xffff
+  if answer == 0xc24f then return true end
+  if answer == 0x2cf4 then return false end
+  return nil, ("%s: %s: %s"):format(t.path, name, answer and
+    ("the answer is neither yes nor no (%04Xh)"):format(answer) or "no registers came back"), ENODATA
 end
 
 -- Pages of a log, in as large pieces as go through: bridges often take one page a command.
@@ -212,40 +209,41 @@ function M.sct_history(t)
   return page
 end
 
--- What comes back in the registers, decoded. Bridges that return what they were sent know no better.
-local function sct_answer(t, words, name, decode)
+-- A number that comes back in the registers. Bridges that return what they were sent (count 1 and
+-- the log's address) know no better.
+local function sct_number(t, words, name)
   local reply, message, code, extra = sct_command(t, words, true, name)
   if not reply then return nil, message, code, extra end
-  local answer = reply.registers and decode(reply.registers)
-  if answer then return answer end
-  return nil, ("%s: %s: no registers came back"):format(t.path, name), ENODATA
+  local r = reply.registers
+  if not r or r.count & 0xff == 1 and r.lba & 0xff == STATUS_LOG then
+    return nil, ("%s: %s: no registers came back"):format(t.path, name), ENODATA
+  end
+  return r.count & 0xff | (r.lba & 0xff) << 8
 end
 
 --- The SCT error recovery time.
 -- @tparam Channel t
 -- @tparam string which  "read" or "write"
--- @treturn[1] table  `enabled`, `deciseconds`, `ms`
+-- @treturn[1] integer  in 0.1 s; 0: as long as it takes
 -- @return[2] nil, message, code
--- @usage local erc = ata.sct_erc(t, "read"); print(erc and erc.ms)
+-- @usage local deciseconds = ata.sct_erc(t, "read")
 function M.sct_erc(t, which)
   assert(which == "read" or which == "write", "sct_erc: \"read\" or \"write\" expected")
-  return sct_answer(t, {3, 2, which == "read" and 1 or 2}, "SCT error recovery time, " .. which, sct.erc)
+  return sct_number(t, {3, 2, which == "read" and 1 or 2}, "SCT error recovery time, " .. which)
 end
 
 local FEATURES = {["write cache"] = 1, reordering = 2, interval = 3}
 
---- The state of an SCT feature.
+--- The state of an SCT feature, as a number: `hdd.drive.sct` has the words.
 -- @tparam Channel t
 -- @tparam string which  "write cache", "reordering" or "interval" (of the temperature history)
--- @treturn[1] table  `value`, and `state` or `minutes`
+-- @treturn[1] integer
 -- @return[2] nil, message, code
--- @usage local cache = ata.sct_feature(t, "write cache"); print(cache and cache.state)
+-- @usage local value = ata.sct_feature(t, "write cache")
 function M.sct_feature(t, which)
   local number = FEATURES[which]
   assert(number, "sct_feature: \"write cache\", \"reordering\" or \"interval\" expected")
-  return sct_answer(t, {4, 2, number}, "SCT feature, " .. which, function(r)
-    return sct.feature(number, r)
-  end)
+  return sct_number(t, {4, 2, number}, "SCT feature, " .. which)
 end
 
 -- --- self-tests -----------------------------------------------------------------------------

@@ -83,7 +83,7 @@ local function mirror(said)
   local c, ns = said.controller, said.namespace
   return {
     model = c.model, serial = c.serial, firmware = c.firmware, identify = identity(c),
-    health = health(said.health),
+    health = health(said.health_log),
     namespace = ns and {
       nsze = ns.blocks, ncap = ns.capacity_blocks, nuse = ns.used_blocks,
       lba_size = ns.logical_sector_size_bytes,
@@ -150,7 +150,7 @@ describe("an NVMe health log", function()
       "persistent_memory"}, names)
     assert.is_nil(h.temperature_c)
     assert.equal(255, h.life_used_percent)
-    assert.is_nil(nvme.decode({health = fixtures.read "broken/nvme_log_all_warnings.bin"}).temperature.temperature_c)
+    assert.is_nil(nvme.decode({logs = {[2] = fixtures.read "broken/nvme_log_all_warnings.bin"}}).temperature.temperature_c)
   end)
 
   it("of all ones is not believed, and nothing in it overflows or is negative", function()
@@ -163,19 +163,21 @@ describe("an NVMe health log", function()
       "spare_threshold_percent"} do assert.is_nil(h[key]) end
     assert.equal(0, #h.sensors)
     assert.is_string(warned(h, "reserved_bit"))
-    local said = nvme.decode {health = fixtures.read "broken/nvme_log_ff.bin"}
+    local said = nvme.decode {logs = {[2] = fixtures.read "broken/nvme_log_ff.bin"}}
     assert.is_nil(said.power_on.power_on_hours)
   end)
 
   it("with more busy minutes than hours of life says so", function()
     assert.matches("384079248 busy minutes", warned(pages.decode("nvme",
-      "SSD_970_EVO_Plus_cw0d").health, "busy_time"))
-    assert.is_nil(warned(pages.decode("nvme", "Micron_7450_MTFDKCC3T2TFS").health, "busy_time"))
+      "SSD_970_EVO_Plus_cw0d").health_log, "busy_time"))
+    assert.is_nil(warned(pages.decode("nvme", "Micron_7450_MTFDKCC3T2TFS").health_log, "busy_time"))
   end)
 
   it("of a drive without temperature limits has no time above them", function()
-    assert.is_nil(pages.decode("nvme", "INTEL_MEMPEK1W032GA").health.warning_temperature_minutes)
-    assert.equal(0, pages.decode("nvme", "KXG60ZNV512G_TOSHIBA").health.warning_temperature_minutes)
+    assert.is_nil(pages.decode("nvme",
+      "INTEL_MEMPEK1W032GA").health_log.warning_temperature_minutes)
+    assert.equal(0,
+      pages.decode("nvme", "KXG60ZNV512G_TOSHIBA").health_log.warning_temperature_minutes)
   end)
 
   it("cut short gives what is there", function()

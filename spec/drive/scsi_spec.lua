@@ -85,7 +85,8 @@ local function mirror(said)
     smart_health = HEALTH[ie.status],
     -- No trip temperature is absent with us and 0 with them.
     ie_log = {asc = ie.asc, ascq = ie.ascq, temperature = ie.temperature_c, trip = ie.trip_c or 0},
-    temperature = {current = said.heat.temperature_c, reference = said.heat.reference_c},
+    temperature = {current = said.temperature_page.temperature_c,
+      reference = said.temperature_page.reference_c},
     start_stop = start and {
       manufactured_year = start.manufactured_year, manufactured_week = start.manufactured_week,
       specified_cycles = start.rated_start_stop_cycles,
@@ -99,7 +100,7 @@ local function mirror(said)
       verify = counters(said.verify_errors),
     },
     non_medium_errors = said.non_medium_errors and said.non_medium_errors.count,
-    self_tests = tests(said.tests),
+    self_tests = tests(said.self_test_log),
     background_scan = {
       power_on_minutes = scan.power_on_minutes, status = scan.status_code, scans = scan.scans,
       progress_65536 = scan.progress_65536, medium_scans = scan.medium_scans,
@@ -127,10 +128,8 @@ describe("the decoders of SCSI drives", function()
       local said = pages.decode("scsi", drive.folder)
       local listed = {}
       for _, p in ipairs(said.log_pages.pages) do listed[p.page] = true end
-      for page in pairs(pages.pages("scsi", drive.folder)) do
-        local code = page:match "^log_(%x%x)$"
-        if code then assert.is_true(listed[tonumber(code, 16)], page) end
-      end
+      for page in pairs(pages.pages("scsi", drive.folder).logs) do assert.is_true(listed[page],
+        page) end
       for key, part in pairs(said) do
         if type(part) == "table" and part.warnings then
           assert.equal(0, #part.warnings, key .. ": " .. json.encode(part.warnings))
@@ -163,13 +162,13 @@ describe("a SCSI drive", function()
   it("whose temperature page is all 0 is measured by its environment page", function()
     local zero = "\x0d\0\0\x0c\0\0\3\2\0\0\0\1\3\2\0\0"
     local environment = "\x4d\1\0\x0c\0\0\3\8\0\38\42\19\38\31\x80\x80"
-    local said = scsi.decode {log_0d = zero, log_0d_01 = environment}
+    local said = scsi.decode {logs = {[0x0d] = zero}, environment = environment}
     assert.equal(38, said.temperature.temperature_c)
     assert.equal("environment page", said.temperature.source)
     assert.is_true(said.temperature.sources[1].doubtful)
     assert.equal(42, said.environment.lifetime_highest_c)
-    assert.is_string(warned(said.heat, "no_sensor"))
-    assert.is_nil(scsi.decode({log_0d = zero}).temperature.temperature_c)
+    assert.is_string(warned(said.temperature_page, "no_sensor"))
+    assert.is_nil(scsi.decode({logs = {[0x0d] = zero}}).temperature.temperature_c)
   end)
 end)
 
@@ -189,7 +188,7 @@ describe("a log page", function()
   end)
 
   it("of another number, or cut off, gives a warning", function()
-    local page = pages.pages("scsi", "spec/fixtures/smart/scsi/SEAGATE_ST4000NM0043").log_03
+    local page = pages.pages("scsi", "SEAGATE_ST4000NM0043").logs[0x03]
     local e = scsi_logs.error_counters(page, 2)
     assert.matches("02h/00h was asked for, 03h/00h came", warned(e, "wrong_page"))
     assert.is_nil(e.uncorrected)
@@ -352,7 +351,7 @@ describe("SAS ports", function()
   end)
 
   it("that speak another protocol, or are cut off, are not read", function()
-    local page = pages.pages("scsi", "spec/fixtures/smart/scsi/SAMSUNG_MZILT7T6HALA").log_18
+    local page = pages.pages("scsi", "SAMSUNG_MZILT7T6HALA").logs[0x18]
     assert.is_string(warned(scsi_ports.decode(page:sub(1, 8) .. "\0" .. page:sub(10)), "protocol"))
     local cut = scsi_ports.decode(page:sub(1, 11) .. "\2" .. page:sub(13))
     assert.is_string(warned(cut, "phy"))

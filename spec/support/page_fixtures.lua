@@ -15,22 +15,23 @@ local FOLDERS = {
   scsi = {HERE .. "spec/fixtures/smart/scsi"},
 }
 
--- The decoders' names of the pages, and the files that hold them.
-M.FILES = {
+-- Where a page stands in what `hdd.pages.read` gives, and the file that holds it.
+local FILES = {
   nvme = {
-    controller = "nvme_id_ctrl", namespace = "nvme_id_ns", health = "nvme_log_02",
-    errors = "nvme_log_01",
-    self_tests = "nvme_log_06",
+    {"identify", nil, "nvme_id_ctrl"}, {"namespace", nil, "nvme_id_ns"},
+    {"logs", 0x01, "nvme_log_01"},
+    {"logs", 0x02, "nvme_log_02"}, {"logs", 0x06, "nvme_log_06"},
   },
-  scsi = {
-    inquiry = "inquiry", vpd_00 = "vpd_00", vpd_80 = "vpd_80", vpd_83 = "vpd_83", vpd_b1 = "vpd_b1",
-    capacity = "readcap16", log_00 = "log_00", log_02 = "log_02", log_03 = "log_03",
-    log_05 = "log_05",
-    log_06 = "log_06", log_0d = "log_0d", log_0e = "log_0e", log_10 = "log_10", log_11 = "log_11",
-    log_15 = "log_15", log_18 = "log_18", log_2f = "log_2f", mode_1c = "mode_1c",
-    grown_defects = "defects_b7",
-  },
+  scsi = {{"inquiry", nil, "inquiry"}, {"capacity", nil, "readcap16"},
+    {"defects", nil, "defects_b7"}},
 }
+for _, page in ipairs {0x00, 0x80, 0x83, 0xb1} do
+  table.insert(FILES.scsi, {"vpd", page, ("vpd_%02x"):format(page)})
+end
+for _, page in ipairs {0x00, 0x02, 0x03, 0x05, 0x06, 0x0d, 0x0e, 0x10, 0x11, 0x15, 0x18, 0x2f} do
+  table.insert(FILES.scsi, {"logs", page, ("log_%02x"):format(page)})
+end
+table.insert(FILES.scsi, {"modes", 0x1c, "mode_1c"})
 
 local DECODE = {nvme = nvme.decode, scsi = scsi.decode}
 
@@ -58,25 +59,35 @@ function M.drives(kind)
   return list
 end
 
---- The pages of a drive by their decoders' names.
+--- The pages of a drive, as `hdd.pages.read` gives them.
 -- @tparam string kind
--- @tparam string folder
+-- @tparam string folder_or_name  a folder, or the name of a drive in spec/fixtures
 -- @treturn table
-function M.pages(kind, folder)
-  local pages = {}
-  for page, file in pairs(M.FILES[kind]) do pages[page] = read(("%s/%s.bin"):format(folder,
-    file)) end
+function M.pages(kind, folder_or_name)
+  local folder = folder_or_name:find "/" and folder_or_name or FOLDERS[kind][1] .. "/"
+    .. folder_or_name
+  local pages = {kind = kind}
+  for _, f in ipairs(FILES[kind]) do
+    local data = read(("%s/%s.bin"):format(folder, f[3]))
+    if f[2] then
+      pages[f[1]] = pages[f[1]] or {}
+      pages[f[1]][f[2]] = data
+    else
+      pages[f[1]] = data
+    end
+  end
   return pages
 end
 
 --- A drive decoded.
 -- @tparam string kind
--- @tparam string folder_or_name  a folder, or the name of a drive in spec/fixtures
+-- @tparam string folder_or_name
+-- @tparam[opt] function change  gets the pages before they are decoded
 -- @treturn table
-function M.decode(kind, folder_or_name)
-  local folder = folder_or_name:find "/" and folder_or_name or FOLDERS[kind][1] .. "/"
-    .. folder_or_name
-  return DECODE[kind](M.pages(kind, folder))
+function M.decode(kind, folder_or_name, change)
+  local pages = M.pages(kind, folder_or_name)
+  if change then change(pages) end
+  return DECODE[kind](pages)
 end
 
 --- A drive's expected.json; null is json.null.

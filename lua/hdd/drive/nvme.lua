@@ -37,23 +37,23 @@ local function told(key, value)
 end
 
 --- Decode what was read from an NVMe drive.
--- @tparam table pages  bytes by name, each may be missing: `controller`, `namespace` (Identify),
---   `health` (log 02h), `errors` (01h), `self_tests` (06h)
--- @treturn table  `protocol` ("nvme"), `identity {model serial firmware wwn size_bytes
---   logical_sector_size_bytes features ...}`, `controller`, `namespace`, `health`, `errors`,
---   `tests` as their decoders give them, `temperature {temperature_c source}`, `power_on
---   {power_on_hours source}`, `power_cycles {power_cycles source}`
--- @usage local said = nvme.decode {controller = page, health = log};
+-- @tparam table pages  as `hdd.pages.read` gives them, each may be missing: `identify` (controller),
+--   `namespace`, `logs` by number (01h errors, 02h SMART / Health, 06h self-tests)
+-- @treturn table  `kind` ("nvme"), `identity {model serial firmware wwn size_bytes
+--   logical_sector_size_bytes features ...}`, `controller`, `namespace`, `health_log`,
+--   `error_log`, `self_test_log` as their decoders give them, `temperature {temperature_c source}`,
+--   `power_on {power_on_hours source}`, `power_cycles {power_cycles source}`
+-- @usage local said = nvme.decode {identify = page, logs = {[2] = log}}
 --   print(said.temperature.temperature_c)
 function M.decode(pages)
-  local said = {protocol = "nvme"}
-  said.controller = pages.controller and nvme_identify.controller(pages.controller)
+  local said, logs = {kind = "nvme"}, pages.logs or {}
+  said.controller = pages.identify and nvme_identify.controller(pages.identify)
   said.namespace = pages.namespace and nvme_identify.namespace(pages.namespace)
-  said.health = pages.health and nvme_health.decode(pages.health, said.controller)
-  said.errors = pages.errors and nvme_errors.decode(pages.errors)
-  said.tests = pages.self_tests and nvme_self_test.decode(pages.self_tests)
+  said.health_log = logs[0x02] and nvme_health.decode(logs[0x02], said.controller)
+  said.error_log = logs[0x01] and nvme_errors.decode(logs[0x01])
+  said.self_test_log = logs[0x06] and nvme_self_test.decode(logs[0x06])
   said.identity = identity(said.controller, said.namespace)
-  local health = said.health
+  local health = said.health_log
   if not health or health.doubtful then health = {} end
   said.temperature = told("temperature_c", health.temperature_c)
   said.power_on = told("power_on_hours", health.power_on_hours)

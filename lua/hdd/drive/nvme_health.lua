@@ -10,12 +10,12 @@ local M = {}
 
 -- The bits of the critical warning.
 local WARNINGS = {
-  [0] = {"spare", "the spare blocks are nearly used up"},
-  {"temperature", "the temperature is over or under a limit"},
-  {"reliability", "the drive's reliability is degraded by errors of its medium or within"},
-  {"read_only", "the drive has become read-only"},
-  {"backup", "the backup of the volatile memory has failed"},
-  {"persistent_memory", "the persistent memory region is read-only or unreliable"},
+  [0] = {"spare", "its spare blocks are nearly used up"},
+  {"temperature", "its temperature is over or under a limit"},
+  {"reliability", "its reliability is degraded by errors of the medium or within"},
+  {"read_only", "it has become read-only"},
+  {"backup", "the backup of its volatile memory has failed"},
+  {"persistent_memory", "its persistent memory region is read-only or unreliable"},
 }
 
 local RESERVED = {"reserved", "a bit that no standard describes"}

@@ -11,30 +11,35 @@ local scsi_ports = require "hdd.drive.scsi_ports"
 
 local M = {}
 
--- Name of a page = its key in the result, its decoder, an argument.
-local DECODERS = {
-  inquiry = {"inquiry", scsi_identity.inquiry}, vpd_00 = {"vital_pages", scsi_identity.pages},
-  vpd_80 = {"unit_serial", scsi_identity.serial},
-  vpd_83 = {"designation", scsi_identity.designators},
-  vpd_b1 = {"characteristics", scsi_identity.characteristics},
-  capacity = {"capacity", scsi_identity.capacity}, log_00 = {"log_pages", scsi_logs.pages},
-  log_02 = {"write_errors", scsi_logs.error_counters, 0x02},
-  log_03 = {"read_errors", scsi_logs.error_counters, 0x03},
-  log_05 = {"verify_errors", scsi_logs.error_counters, 0x05},
-  log_06 = {"non_medium_errors", scsi_logs.non_medium_errors},
-  log_0d = {"heat", scsi_logs.temperature}, log_0d_01 = {"environment", scsi_logs.environment},
-  log_0e = {"start_stop", scsi_logs.start_stop}, log_10 = {"tests", scsi_logs.self_tests},
-  log_11 = {"solid_state", scsi_logs.solid_state},
-  log_15 = {"background_scan", scsi_logs.background_scan}, log_18 = {"sas", scsi_ports.decode},
-  log_2f = {"exceptions", scsi_logs.exceptions},
-  mode_1c = {"exceptions_control", scsi_answers.exceptions_control},
-  grown_defects = {"grown_defects", scsi_answers.decode},
+-- Their key in the result, their decoder, and an argument for it.
+local PAGES = {
+  inquiry = {"inquiry", scsi_identity.inquiry}, capacity = {"capacity", scsi_identity.capacity},
+  environment = {"environment", scsi_logs.environment},
+  defects = {"grown_defects", scsi_answers.decode},
 }
+local VITAL_PAGES = {
+  [0x00] = {"vital_pages", scsi_identity.pages}, [0x80] = {"unit_serial", scsi_identity.serial},
+  [0x83] = {"designation", scsi_identity.designators},
+  [0xb1] = {"characteristics", scsi_identity.characteristics},
+}
+local LOGS = {
+  [0x00] = {"log_pages", scsi_logs.pages}, [0x02] = {"write_errors", scsi_logs.error_counters,
+    0x02},
+  [0x03] = {"read_errors", scsi_logs.error_counters, 0x03},
+  [0x05] = {"verify_errors", scsi_logs.error_counters, 0x05},
+  [0x06] = {"non_medium_errors", scsi_logs.non_medium_errors},
+  [0x0d] = {"temperature_page", scsi_logs.temperature},
+  [0x0e] = {"start_stop", scsi_logs.start_stop},
+  [0x10] = {"self_test_log", scsi_logs.self_tests}, [0x11] = {"solid_state", scsi_logs.solid_state},
+  [0x15] = {"background_scan", scsi_logs.background_scan}, [0x18] = {"sas", scsi_ports.decode},
+  [0x2f] = {"exceptions", scsi_logs.exceptions},
+}
+local MODES = {[0x1c] = {"exceptions_control", scsi_answers.exceptions_control}}
 
 local IDENTITY = {
   inquiry = {"model", "firmware", "scsi_version"}, unit_serial = {"serial"},
-  designation = {"wwn", "transport"}, characteristics = {"rotation_rpm", "solid_state",
-    "form_factor", "zoned"},
+  designation = {"wwn", "transport"},
+  characteristics = {"rotation_rpm", "solid_state", "form_factor", "zoned"},
   capacity = {
     "sectors", "size_bytes", "logical_sector_size_bytes", "physical_sector_size_bytes",
     "protection_type",
@@ -67,25 +72,35 @@ local function whole_hours(minutes)
   return minutes % 60 == 0 and minutes // 60 or minutes / 60
 end
 
---- Decode what was read from a SCSI or SAS drive.
--- @tparam table pages  bytes by name, each may be missing: `inquiry`, `vpd_00 vpd_80 vpd_83
---   vpd_b1`, `capacity` (READ CAPACITY 16), `log_00 log_02 log_03 log_05 log_06 log_0d log_0d_01
---   log_0e log_10 log_11 log_15 log_18 log_2f`, `mode_1c`, `grown_defects` (READ DEFECT DATA 12)
--- @treturn table  `protocol` ("scsi"), `identity {model serial firmware wwn size_bytes ...}`, and
---   as their decoders give them `inquiry vital_pages unit_serial designation characteristics
---   capacity log_pages write_errors read_errors verify_errors non_medium_errors heat environment
---   start_stop tests solid_state background_scan sas exceptions exceptions_control grown_defects`;
---   `temperature {temperature_c source sources}`, `power_on {power_on_hours source}`
--- @usage local said = scsi.decode {inquiry = page, log_2f = log}; print(said.exceptions.status)
-function M.decode(pages)
-  local said = {protocol = "scsi"}
-  for name, d in pairs(DECODERS) do
-    if pages[name] then said[d[1]] = d[2](pages[name], d[3]) end
+local function decode(said, decoders, pages)
+  for page, d in pairs(decoders) do
+    if pages and pages[page] then said[d[1]] = d[2](pages[page], d[3]) end
   end
+end
+
+--- Decode what was read from a SCSI or SAS drive.
+-- @tparam table pages  as `hdd.pages.read` gives them, each may be missing: `inquiry`, `vpd` by
+--   page,
+--   `capacity` (READ CAPACITY 16), `logs` by page, `environment` (log page 0Dh/01h), `modes` by
+--   page,
+--   `defects` (READ DEFECT DATA 12, the grown ones)
+-- @treturn table  `kind` ("scsi"), `identity {model serial firmware wwn size_bytes ...}`, and as
+--   their decoders give them `inquiry vital_pages unit_serial designation characteristics capacity
+--   log_pages write_errors read_errors verify_errors non_medium_errors temperature_page environment
+--   start_stop self_test_log solid_state background_scan sas exceptions exceptions_control
+--   grown_defects`; `temperature {temperature_c source sources}`, `power_on {power_on_hours
+--   source}`
+-- @usage local said = scsi.decode {inquiry = page, logs = {[0x2f] = log}};
+--   print(said.exceptions.status)
+function M.decode(pages)
+  local said = {kind = "scsi"}
+  decode(said, PAGES, pages)
+  decode(said, VITAL_PAGES, pages.vpd)
+  decode(said, LOGS, pages.logs)
+  decode(said, MODES, pages.modes)
   said.identity = identity(said)
-  local heat, environment, exceptions = said.heat or {}, said.environment or {}, said.exceptions
-    or {}
-  local asked = exceptions.temperature_c
+  local heat, environment = said.temperature_page or {}, said.environment or {}
+  local asked = said.exceptions and said.exceptions.temperature_c
   said.temperature = choose("temperature_c", {
     {"temperature page", heat.temperature_c, heat.temperature_doubtful},
     {"environment page", environment.temperature_c},

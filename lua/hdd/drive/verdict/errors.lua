@@ -1,0 +1,111 @@
+-- Logs of failed commands, and SCSI's background scan. That commands failed is history and mostly
+-- harmless (a program asked for what the drive does not have); that sectors could not be read is
+-- not.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+
+-- In hours of powered-on time: what is older is history.
+local YEAR <const> = 8766
+
+local function grown(said, before, of)
+  local old, new = before and of(before), of(said)
+  if math.type(old) == "integer" and math.type(new) == "integer"
+    and new >= old then return new - old end
+end
+
+-- The log's hours have 16 bits: the age is the least that fits.
+local function age_of(e, said)
+  local now = said.power_on and said.power_on.power_on_hours
+  return now and (math.floor(now) - e.power_on_hours) % 65536
+end
+
+local function unreadable(log)
+  local newest, count = nil, 0
+  for _, e in ipairs(log.entries) do
+    for _, name in ipairs(e.error_names) do
+      if name == "UNC" then
+        count, newest = count + 1, newest or e
+      end
+    end
+  end
+  return newest, count
+end
+
+local function ata(said, add, before)
+  local log = said.error_log
+  if not log or not log.count or log.count == 0 then return end
+  local growth = grown(said, before, function(s) return s.error_log and s.error_log.count end)
+  add("notice", "errors", "error log", log.count,
+    ("failed commands in the drive's life: %s%d"):format(
+    log.count_saturated and "at least " or "", log.count),
+      {at_least = log.count_saturated, growth = growth})
+  local newest, count = unreadable(log)
+  if not newest then return end
+  local age = age_of(newest, said)
+  local when = age and ("%d power-on hours ago"):format(age)
+    or ("at power-on hour %d"):format(newest.power_on_hours)
+  add(age and age > YEAR and "notice" or "warning", "unreadable", "error log", count,
+    ("unreadable sectors in the error log: %d, the newest %s%s"):format(count,
+      newest.lba and ("LBA %s, "):format(newest.lba) or "", when),
+        {lba = newest.lba, age_hours = age})
+end
+
+local function nvme(said, add, before)
+  local health = said.health_log
+  local count = health and not health.doubtful and health.error_log_entries or 0
+  if count ~= 0 then
+    add("notice", "errors", "SMART / Health log", count,
+      ("failed commands in the drive's life: %s, most often ones that it does not know"):format(count),
+      {growth = grown(said, before, function(s) return s.health_log
+        and s.health_log.error_log_entries end)})
+  end
+  local newest, media = nil, 0
+  for _, e in ipairs(said.error_log and said.error_log.entries or {}) do
+    if e.media then newest, media = newest or e, media + 1 end
+  end
+  if newest then
+    add("warning", "unreadable", "error log", media,
+      ("errors of the medium in the error log: %d, the newest: %s%s"):format(
+      media, newest.status_name, newest.lba and (" at LBA %s"):format(newest.lba) or ""),
+        {lba = newest.lba})
+  end
+end
+
+-- States of a finding that the drive did not mend.
+local OPEN = {[1] = true, [4] = true, [8] = true}
+
+local function scsi(said, add, before)
+  local other, scan = said.non_medium_errors, said.background_scan
+  if other and other.count and other.count ~= 0 then
+    add("notice", "non_medium_errors", "non-medium error counter", other.count,
+      ("non-medium errors: %s (link, commands, resets)"):format(other.count), {
+        at_least = other.saturated or nil,
+        growth = grown(said, before, function(s) return s.non_medium_errors
+          and s.non_medium_errors.count end),
+      })
+  end
+  if not scan then return end
+  if scan.halted then
+    add(scan.status_code == 7 and "notice" or "warning", "background_scan", "background scan page",
+      scan.status_code,
+      "the drive's background scan was " .. scan.status)
+  end
+  local open = 0
+  for _, f in ipairs(scan.findings) do
+    if OPEN[f.state_code] then open = open + 1 end
+  end
+  if #scan.findings > 0 then
+    add(open > 0 and "warning" or "notice", "scan_findings", "background scan page", #scan.findings,
+      ("bad places found by the background scan: %d, not mended: %d"):format(#scan.findings,
+        open))
+  end
+end
+
+return function(said, add, before)
+  if said.kind == "nvme" then
+    nvme(said, add, before)
+  elseif said.kind == "scsi" then
+    scsi(said, add, before)
+  else
+    ata(said, add, before)
+  end
+end

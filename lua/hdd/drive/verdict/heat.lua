@@ -1,0 +1,89 @@
+-- Temperature against the drive's own limits, now and in its past.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+
+local device_statistics = require "hdd.drive.device_statistics"
+
+-- Outside of these no maker sets a limit; what stands there is a mistake of the firmware.
+local LEAST_LIMIT <const>, MOST_LIMIT <const> = 30, 125
+
+-- Each {celsius, where}; the lowest that can be believed counts.
+local function limits(said)
+  local sct, page = said.sct or {}, said.temperature_page or {}
+  local status, history = sct.status or {}, sct.temperature_history or {}
+  return {
+    {device_statistics.value(said.statistics, "max_operating_c"), "device statistics"},
+    {status.max_operating_c, "SCT status"},
+    {not history.doubtful and history.limit_highest_c or nil, "SCT temperature history"},
+    {said.identity and said.identity.warning_temperature_c, "Identify Controller"},
+    {page.reference_c, "temperature page"},
+    {said.exceptions and said.exceptions.trip_c, "informational exceptions page"},
+  }
+end
+
+local function believed(celsius)
+  return celsius and celsius >= LEAST_LIMIT and celsius <= MOST_LIMIT
+end
+
+local function limit_of(said)
+  local least, where
+  for _, l in pairs(limits(said)) do
+    if believed(l[1]) and (not least or l[1] < least) then least, where = l[1], l[2] end
+  end
+  return least, where
+end
+
+local function now(said, add, limit, where)
+  local t = said.temperature
+  local celsius = t and t.temperature_c
+  if not celsius then return end
+  local critical = said.identity and said.identity.critical_temperature_c
+  local history = said.sct and said.sct.temperature_history or {}
+  local recommended = not history.doubtful and history.recommended_highest_c
+  local function over(severity, what, most)
+    add(severity, "temperature", t.source, celsius,
+      ("%.0f °C: above %s of %d °C"):format(celsius, what, most),
+      {limit_c = most})
+  end
+  if believed(critical) and celsius >= critical then
+    over("warning", "or at the drive's critical limit", critical)
+  elseif limit and celsius > limit then
+    over("warning", ("the drive's own limit (%s)"):format(where), limit)
+  elseif believed(recommended) and celsius > recommended then
+    over("notice", "what the drive recommends (SCT temperature history)", recommended)
+  end
+end
+
+-- Of the same thing drives keep a highest temperature, a count and a time; each is one source.
+local function past(said, add, limit)
+  local status = said.sct and said.sct.status or {}
+  local health = said.health_log and not said.health_log.doubtful and said.health_log or {}
+  local environment = said.environment or {}
+  local sources = {}
+  local function put(where, value, unit)
+    if value and value > 0 then sources[#sources + 1] = {where = where, value = value,
+      unit = unit} end
+  end
+  local function highest(where, celsius)
+    if limit and celsius and celsius > limit then put(where, celsius, "°C") end
+  end
+  highest("SCT status: highest of its life", status.lifetime_highest_c)
+  highest("device statistics: highest_c", device_statistics.value(said.statistics, "highest_c"))
+  highest("environment page: highest of its life", environment.lifetime_highest_c)
+  put("SCT status: over its limit", status.over_limit_count, "times")
+  put("device statistics: over_temperature_minutes",
+    device_statistics.value(said.statistics, "over_temperature_minutes"), "minutes")
+  put("SMART / Health log: critical", health.critical_temperature_minutes, "minutes")
+  put("SMART / Health log: warning", health.warning_temperature_minutes, "minutes")
+  local first = sources[1]
+  if not first then return end
+  local limit_text = limit and (" of %d °C"):format(limit) or ""
+  add("notice", "was_hot", first.where, first.value,
+    ("was hotter than the drive's own limit%s (%d %s)"):format(limit_text, first.value, first.unit),
+    {sources = #sources > 1 and sources or nil, limit_c = limit})
+end
+
+return function(said, add)
+  local limit, where = limit_of(said)
+  now(said, add, limit, where)
+  past(said, add, limit)
+end

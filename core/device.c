@@ -21,6 +21,7 @@
 
 #include "core.h"
 #include "error.h"
+#include "parameters.h"
 
 #define DEVICE "hdd.Device"
 
@@ -78,7 +79,7 @@ static unsigned file_alignment(int fd, dev_t dev) {
 }
 
 /* Fills in size and block sizes.  Returns 0 or an errno value; ENOMEDIUM when there is nothing to
-   read. */
+   read, ERANGE when the given size is not that of a beginning of it. */
 static int measure(struct device *d, const struct stat *st, int64_t given_size) {
   d->block = S_ISBLK(st->st_mode);
   d->logical_block_size = d->physical_block_size = 1;
@@ -104,7 +105,9 @@ static int measure(struct device *d, const struct stat *st, int64_t given_size) 
   } else {
     d->size = given_size;
   }
-  if (given_size > 0 && given_size < d->size)
+  if (given_size > d->size || (given_size > 0 && given_size < d->logical_block_size))
+    return ERANGE;
+  if (given_size > 0)
     d->size = given_size - given_size % d->logical_block_size;
   return d->size > 0 ? 0 : ENOMEDIUM;
 }
@@ -155,14 +158,10 @@ static int device_open(lua_State *L) {
   lua_Integer given_size = 0;
   bool buffered = false;
   if (!lua_isnoneornil(L, 2)) {
-    luaL_checktype(L, 2, LUA_TTABLE);
-    if (lua_getfield(L, 2, "size") != LUA_TNIL) {
-      int whole;
-      given_size = lua_tointegerx(L, -1, &whole);
-      luaL_argcheck(L, whole && given_size > 0, 2, "size: a whole number of bytes above 0");
-    }
-    lua_getfield(L, 2, "buffered");
-    buffered = lua_toboolean(L, -1);
+    static const char *const known[] = {"size", "buffered", NULL};
+    parameters_known(L, 2, known);
+    given_size = parameters_integer(L, 2, "size", 0, 1, INT64_MAX);
+    buffered = parameters_boolean(L, 2, "buffered", false);
   }
   lua_settop(L, 2);
 
@@ -205,12 +204,16 @@ static int device_open(lua_State *L) {
     code = measure(d, &opened, given_size);
   if (code != 0) {
     unsigned logical = d->logical_block_size;
+    int64_t size = d->size;
     *slot = NULL;
     device_done(d);
     device_release(d); /* now, not when the collector comes */
     if (code == ENOMEDIUM && S_ISREG(st.st_mode))
       return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
                            path, (int)logical);
+    if (code == ERANGE)
+      return hdd_misuse(L, "option 'size': %I: must be from %d to %I bytes, all that %s has",
+                        (LUAI_UACINT)given_size, (int)logical, (LUAI_UACINT)size, path);
     return refuse(L, code, path);
   }
 

@@ -78,7 +78,7 @@ static int64_t seconds(lua_State *L, int index, const char *key, int64_t fallbac
   return endlessly ? NEVER : (int64_t)(value * (double)NS_PER_S);
 }
 
-static bool boolean(lua_State *L, int index, const char *key, bool fallback) {
+bool parameters_boolean(lua_State *L, int index, const char *key, bool fallback) {
   int type = lua_getfield(L, index, key);
   bool value = type == LUA_TNIL ? fallback : lua_toboolean(L, -1);
   if (type != LUA_TNIL && type != LUA_TBOOLEAN)
@@ -112,7 +112,7 @@ static void read_range(lua_State *L, int index, const struct device *d, struct p
 static void read_pattern(lua_State *L, int index, const struct device *d, struct pattern *p) {
   static const char *const names[] = {"sequential", "random", "strided", NULL};
   p->block = parameters_block_size(L, index, d);
-  p->loop = boolean(L, index, "loop", false);
+  p->loop = parameters_boolean(L, index, "loop", false);
   read_range(L, index, d, p);
   p->next = p->start;
   p->random_state = (uint64_t)parameters_integer(L, index, "seed", 1, INT64_MIN, INT64_MAX);
@@ -212,7 +212,7 @@ void parameters_read(lua_State *L, int index, const struct device *d, struct par
       .depth = (unsigned)parameters_integer(L, index, "depth", 1, 1, DEPTH_MOST),
       .block_size = p->pattern.block,
       .defer = wants_defer(L, index),
-      .registered = boolean(L, index, "registered", true),
+      .registered = parameters_boolean(L, index, "registered", true),
   };
   check_memory(L, &p->wish);
   p->batch = (unsigned)parameters_integer(L, index, "batch", 1, 1, p->wish.depth);

@@ -41,6 +41,9 @@ M.now = core.now
 -- @treturn integer bytes
 -- @usage slot:read(hdd.random(drive.size, 512))
 function M.random(size, block)
+  if math.type(size) ~= "integer" or math.type(block) ~= "integer" or block < 1 or size < block then
+    error(("random: size and block are bytes, 1 <= block <= size, not %s and %s"):format(size, block), 2)
+  end
   return math.random(0, size // block - 1) * block
 end
 

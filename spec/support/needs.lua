@@ -32,7 +32,7 @@ local why = {}
 local known = {}
 
 --- Why a need cannot be met.
--- @tparam string need  "root", "loop", "fuse", "hddsim", "lab", "strace", "tracing", or a program
+-- @tparam string need  "root", "nobody", "loop", "fuse", "hddsim", "lab", "strace", "tracing", or a program
 -- @treturn ?string  the reason, or nil when all is well
 function M.why(need)
   if known[need] == nil then
@@ -49,6 +49,13 @@ end
 
 function why.root()
   return shell.run("id -u") ~= "0" and "needs root" or nil
+end
+
+-- Programs are run as the user nobody, who must be able to reach them.
+function why.nobody()
+  return M.why("root") or
+    fails("setpriv --reuid=nobody --regid=nogroup --clear-groups test -r lua/hdd/init.lua") and
+    "needs a folder that the user nobody can read" or nil
 end
 
 function why.loop()

@@ -1,5 +1,4 @@
--- Counts of what went wrong on the medium and on the link, each in whatever places a drive keeps
--- it:
+-- Counts of what went wrong on the medium and on the link, each in whatever places a drive keeps it:
 -- attributes, device statistics, logs. One reason for each kind, with all of its sources.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,48 +6,68 @@ local device_statistics = require "hdd.drive.device_statistics"
 
 -- An attribute counts only under a name that says so: makers use the same number for other things.
 local KINDS = {
-  {name = "pending", text = "pending sectors: %s, unreadable until they are written or replaced",
-    severity = "warning",
-    attributes = {{197, "^pending sectors"}},
+  {
+    name = "pending", severity = "warning", attributes = {{197, "^pending sectors"}},
+    text = "pending sectors: %s, unreadable until they are written or replaced",
     statistics = {"reallocation_candidates", "pending_errors"},
-    log = {"pending_defects", "pending defects log"}},
-  {name = "uncorrectable", text = "uncorrectable sectors: %s, found by the drive's own scan",
-    severity = "warning",
-    attributes = {{198, "^offline uncorrectable sectors"}}},
-  {name = "reported_uncorrectable", text = "errors reported to the host as uncorrectable: %s",
-    severity = "warning",
+    log = {"pending_defects", "count", "pending defects log"},
+  },
+  {
+    name = "uncorrectable", severity = "warning",
+    attributes = {{198, "^offline uncorrectable sectors"}},
+    text = "uncorrectable sectors: %s, found by the drive's own scan",
+  },
+  {
+    name = "reported_uncorrectable", severity = "warning",
     attributes = {{187, "^reported uncorrectable errors"}, {187, "^uncorrectable errors"}},
-    statistics = {"uncorrectable_errors"}},
-  -- Flash replaces blocks as a matter of course.
-  {name = "reallocated", text = "reallocated sectors: %s, replaced by spare ones",
-    severity = "warning", flash = "notice",
+    text = "errors reported to the host as uncorrectable: %s", statistics = {"uncorrectable_errors"},
+  },
+  {
+    -- Flash replaces blocks as a matter of course.
+    name = "reallocated", severity = "warning", flash = "notice",
     attributes = {{5, "^reallocated"}, {5, "^retired blocks"}},
-    statistics = {"reallocated_sectors"},
-    log = {"grown_defects", "grown defect list"}},
-  {name = "reallocation_events", text = "reallocation events: %s",
-    severity = "notice",
-    attributes = {{196, "^reallocation events"}}, unless = "reallocated"},
-  {name = "end_to_end", text = "end-to-end errors: %s, within the drive's own electronics",
-    severity = "warning",
-    attributes = {{184, "^end%-to%-end errors"}}},
-  {name = "spin_up", text = "spin-up: failed at the first try, times: %s", severity = "warning",
-    attributes = {{10, "^spin retries"}}, statistics = {"start_failures"}},
-  {name = "timeouts", text = "command time-outs: %s", severity = "notice",
-    attributes = {{188, "^command time%-outs"}}},
-  {name = "crc",
-    text = "interface CRC errors: %s transfers arrived broken; check the cable, its plugs and the power",
-    severity = "warning", attributes = {{199, "^interface CRC errors"}},
-    statistics = {"interface_crc_errors"},
+    text = "reallocated sectors: %s, replaced by spare ones", statistics = {"reallocated_sectors"},
+    log = {"grown_defects", "count", "grown defect list"},
+  },
+  {
+    name = "reallocation_events", severity = "notice", unless = "reallocated",
+    attributes = {{196, "^reallocation events"}}, text = "reallocation events: %s",
+  },
+  {
+    name = "end_to_end", severity = "warning", attributes = {{184, "^end%-to%-end errors"}},
+    text = "end-to-end errors: %s, within the drive's own electronics",
+  },
+  {
+    name = "spin_up", severity = "warning", attributes = {{10, "^spin retries"}},
+    text = "spin-up: failed at the first try, times: %s", statistics = {"start_failures"},
+  },
+  {
+    name = "timeouts", severity = "notice", attributes = {{188, "^command time%-outs"}},
+    text = "command time-outs: %s",
+  },
+  {
     -- It never goes back: one that no longer grows tells of a cable that was.
-    steady = "notice"},
-  {name = "media_errors", text = "media errors: %s times data could not be read back intact",
-    severity = "warning",
-    health_log = "media_errors"},
-  {name = "uncorrected", text = "uncorrected errors: %s", severity = "warning",
-    counters = {"read_errors", "write_errors", "verify_errors"}},
+    name = "crc", severity = "warning", steady = "notice", attributes = {{199, "^interface CRC errors"}},
+    text = "interface CRC errors: %s; check the cable, its plugs and the power supply",
+    statistics = {"interface_crc_errors"},
+  },
+  {
+    name = "media_errors", severity = "warning", log = {"health_log", "media_errors", "SMART / Health log"},
+    text = "media errors: %s times data could not be read back intact",
+  },
+  {
+    name = "uncorrected_reads", severity = "warning", text = "uncorrected errors in reading: %s",
+    log = {"read_errors", "uncorrected", "read error counters"},
+  },
+  {
+    name = "uncorrected_writes", severity = "warning", text = "uncorrected errors in writing: %s",
+    log = {"write_errors", "uncorrected", "write error counters"},
+  },
+  {
+    name = "uncorrected_verifies", severity = "warning", text = "uncorrected errors in verifying: %s",
+    log = {"verify_errors", "uncorrected", "verify error counters"},
+  },
 }
-
-local COUNTERS = {read_errors = "read", write_errors = "write", verify_errors = "verify"}
 
 -- More than this is no count, whatever the field's width.
 local MAX <const> = 0xfffffffe
@@ -78,18 +97,11 @@ local function places(said, kind)
     put("device statistics: " .. key, device_statistics.value(said.statistics, key))
   end
   local log = kind.log and said[kind.log[1]]
-  if log then put(kind.log[2], log.count) end
-  local health = said.health_log
-  if kind.health_log and health and not health.doubtful then put("SMART / Health log",
-    health[kind.health_log]) end
-  for _, key in ipairs(kind.counters or {}) do
-    if said[key] then put(COUNTERS[key] .. " error counters", said[key].uncorrected) end
-  end
+  if log and not log.doubtful then put(kind.log[3], log[kind.log[2]]) end
   return list
 end
 
--- A string of digits is beyond 2^63: no drive counts so far. Nor are there more bad sectors than
--- sectors.
+-- A string of digits is beyond 2^63, where no drive counts. Nor are there more bad sectors than sectors.
 local function believable(said, value)
   if type(value) ~= "number" or value > MAX then return false end
   local sectors = said.identity and said.identity.sectors
@@ -98,8 +110,8 @@ end
 
 local function growth_of(before, kind, where, value)
   for _, p in ipairs(before and places(before, kind) or {}) do
-    if p.where == where and believable(before, p.value)
-      and value >= p.value then return value - p.value end
+    local same = p.where == where and believable(before, p.value)
+    if same and value >= p.value then return value - p.value end
   end
 end
 

@@ -1,6 +1,5 @@
 -- Logs of failed commands, and SCSI's background scan. That commands failed is history and mostly
--- harmless (a program asked for what the drive does not have); that sectors could not be read is
--- not.
+-- harmless (a program asked for what the drive lacks); that sectors could not be read is not.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 
 -- In hours of powered-on time: what is older is history.
@@ -8,14 +7,24 @@ local YEAR <const> = 8766
 
 local function grown(said, before, of)
   local old, new = before and of(before), of(said)
-  if math.type(old) == "integer" and math.type(new) == "integer"
-    and new >= old then return new - old end
+  if math.type(old) ~= "integer" or math.type(new) ~= "integer" or new < old then return nil end
+  return new - old
 end
 
--- The log's hours have 16 bits: the age is the least that fits.
+-- The log's hours have 16 bits: the age is the least that fits. Some drives leave them 0.
 local function age_of(e, said)
   local now = said.power_on and said.power_on.power_on_hours
-  return now and (math.floor(now) - e.power_on_hours) % 65536
+  return now and e.power_on_hours ~= 0 and (math.floor(now) - e.power_on_hours) % 65536 or nil
+end
+
+local function at(lba) return lba and (" at LBA %s"):format(lba) or "" end
+
+local function error_count(said) return said.error_log and said.error_log.count end
+
+local function nvme_error_count(said) return said.health_log and said.health_log.error_log_entries end
+
+local function non_medium_count(said)
+  return said.non_medium_errors and said.non_medium_errors.count
 end
 
 local function unreadable(log)
@@ -33,20 +42,17 @@ end
 local function ata(said, add, before)
   local log = said.error_log
   if not log or not log.count or log.count == 0 then return end
-  local growth = grown(said, before, function(s) return s.error_log and s.error_log.count end)
+  local least = log.count_saturated and "at least " or ""
   add("notice", "errors", "error log", log.count,
-    ("failed commands in the drive's life: %s%d"):format(
-    log.count_saturated and "at least " or "", log.count),
-      {at_least = log.count_saturated, growth = growth})
+    ("failed commands in the drive's life: %s%d"):format(least, log.count),
+    {at_least = log.count_saturated, growth = grown(said, before, error_count)})
   local newest, count = unreadable(log)
   if not newest then return end
   local age = age_of(newest, said)
-  local when = age and ("%d power-on hours ago"):format(age)
-    or ("at power-on hour %d"):format(newest.power_on_hours)
+  local when = age and ("%d power-on hours ago"):format(age) or "at a time not known"
   add(age and age > YEAR and "notice" or "warning", "unreadable", "error log", count,
-    ("unreadable sectors in the error log: %d, the newest %s%s"):format(count,
-      newest.lba and ("LBA %s, "):format(newest.lba) or "", when),
-        {lba = newest.lba, age_hours = age})
+    ("unreadable sectors in the error log: %d, the newest%s %s"):format(count, at(newest.lba), when),
+    {lba = newest.lba, age_hours = age})
 end
 
 local function nvme(said, add, before)
@@ -54,9 +60,8 @@ local function nvme(said, add, before)
   local count = health and not health.doubtful and health.error_log_entries or 0
   if count ~= 0 then
     add("notice", "errors", "SMART / Health log", count,
-      ("failed commands in the drive's life: %s, most often ones that it does not know"):format(count),
-      {growth = grown(said, before, function(s) return s.health_log
-        and s.health_log.error_log_entries end)})
+      ("failed commands in the drive's life: %s, most often some that it lacks"):format(count),
+      {growth = grown(said, before, nvme_error_count)})
   end
   local newest, media = nil, 0
   for _, e in ipairs(said.error_log and said.error_log.entries or {}) do
@@ -64,9 +69,8 @@ local function nvme(said, add, before)
   end
   if newest then
     add("warning", "unreadable", "error log", media,
-      ("errors of the medium in the error log: %d, the newest: %s%s"):format(
-      media, newest.status_name, newest.lba and (" at LBA %s"):format(newest.lba) or ""),
-        {lba = newest.lba})
+      ("errors of the medium in the error log: %d, the newest: %s%s"):format(media,
+        newest.status_name, at(newest.lba)), {lba = newest.lba})
   end
 end
 
@@ -77,17 +81,13 @@ local function scsi(said, add, before)
   local other, scan = said.non_medium_errors, said.background_scan
   if other and other.count and other.count ~= 0 then
     add("notice", "non_medium_errors", "non-medium error counter", other.count,
-      ("non-medium errors: %s (link, commands, resets)"):format(other.count), {
-        at_least = other.saturated or nil,
-        growth = grown(said, before, function(s) return s.non_medium_errors
-          and s.non_medium_errors.count end),
-      })
+      ("non-medium errors: %s (link, commands, resets)"):format(other.count),
+      {at_least = other.saturated or nil, growth = grown(said, before, non_medium_count)})
   end
   if not scan then return end
   if scan.halted then
     add(scan.status_code == 7 and "notice" or "warning", "background_scan", "background scan page",
-      scan.status_code,
-      "the drive's background scan was " .. scan.status)
+      scan.status_code, "the drive's background scan: " .. scan.status)
   end
   local open = 0
   for _, f in ipairs(scan.findings) do
@@ -95,8 +95,7 @@ local function scsi(said, add, before)
   end
   if #scan.findings > 0 then
     add(open > 0 and "warning" or "notice", "scan_findings", "background scan page", #scan.findings,
-      ("bad places found by the background scan: %d, not mended: %d"):format(#scan.findings,
-        open))
+      ("bad places found by the background scan: %d, not mended: %d"):format(#scan.findings, open))
   end
 end
 

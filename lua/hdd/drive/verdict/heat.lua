@@ -41,8 +41,7 @@ local function now(said, add, limit, where)
   local recommended = not history.doubtful and history.recommended_highest_c
   local function over(severity, what, most)
     add(severity, "temperature", t.source, celsius,
-      ("%.0f °C: above %s of %d °C"):format(celsius, what, most),
-      {limit_c = most})
+      ("%.0f °C: above %s of %d °C"):format(celsius, what, most), {limit_c = most})
   end
   if believed(critical) and celsius >= critical then
     over("warning", "or at the drive's critical limit", critical)
@@ -60,8 +59,8 @@ local function past(said, add, limit)
   local environment = said.environment or {}
   local sources = {}
   local function put(where, value, unit)
-    if value and value > 0 then sources[#sources + 1] = {where = where, value = value,
-      unit = unit} end
+    if not value or value <= 0 then return end
+    sources[#sources + 1] = {where = where, value = value, unit = unit}
   end
   local function highest(where, celsius)
     if limit and celsius and celsius > limit then put(where, celsius, "°C") end

@@ -14,9 +14,9 @@ end
 -- Growth of a counter since an earlier reading; one that is lower was reset in between.
 local function growth_of(before, counter)
   local old = before and before.phy and phy.find(before.phy, counter.id)
-  if not old or math.type(old.value) ~= "integer"
-    or math.type(counter.value) ~= "integer" then return nil end
-  return counter.value >= old.value and counter.value - old.value or counter.value
+  local was, is = old and old.value, counter.value
+  if math.type(was) ~= "integer" or math.type(is) ~= "integer" then return nil end
+  return is >= was and is - was or is
 end
 
 local function phy_events(said, add, before)
@@ -33,11 +33,10 @@ local function phy_events(said, add, before)
   end
   if not worst then return end
   local doubtful = said.phy.checksum_ok == false
+  local least = worst.saturated and "at least " or ""
   add(doubtful and "notice" or "warning", "phy", ("Phy event counter %d"):format(worst.id),
-    worst.value,
-    ("errors on the link since its counters were last reset (%s: %s%s)%s%s"):format(worst.name,
-      worst.saturated and "at least " or "", worst.value, CABLE,
-      doubtful and "; the page's checksum is wrong" or ""),
+    worst.value, ("errors on the link since its counters were last reset (%s: %s%s)%s%s"):format(
+      worst.name, least, worst.value, CABLE, doubtful and "; the page's checksum is wrong" or ""),
     {counters = counters, at_least = worst.saturated or nil, growth = growth_of(before, worst)})
 end
 
@@ -50,15 +49,15 @@ local function sas(said, add)
       local counters, worst = {}, nil
       for _, key in ipairs(SAS) do
         if p[key] and p[key] > 0 then
-          counters[#counters + 1] = {name = key, value = p[key], at_least = p[key] == 0xffffffff
-            or nil}
+          local full = p[key] == 0xffffffff
+          counters[#counters + 1] = {name = key, value = p[key], at_least = full or nil}
           worst = math.max(worst or 0, p[key])
         end
       end
       if worst then
         add("notice", "phy", ("phy %d of port %d"):format(p.id, port.number), worst,
           "errors on the link, as plugging in leaves some; if they grow" .. CABLE,
-            {counters = counters})
+          {counters = counters})
       end
     end
   end
@@ -79,8 +78,8 @@ local function sata_speed(said, add)
   local host = mega(said.link and said.link.maximum_speed)
   if host and now < math.min(drive, host) then
     add("warning", "link_speed", "IDENTIFY DEVICE", now,
-      ("the link runs at %s though both ends can do %s%s"):format(
-      gigabits(now), gigabits(math.min(drive, host)), CABLE))
+      ("the link runs at %s though both ends can do %s%s"):format(gigabits(now),
+        gigabits(math.min(drive, host)), CABLE))
   elseif not host then
     add("notice", "link_speed", "IDENTIFY DEVICE", now,
       ("the link runs at %s, the drive can do %s: the host's side may be the slower one"):format(
@@ -95,11 +94,10 @@ local function other_speed(said, add)
   if not now or not most then return end
   local lanes, all_lanes = link.lanes, link.maximum_lanes
   if now < most or lanes and all_lanes and lanes < all_lanes then
-    local width = lanes and (" on %d lanes"):format(lanes) or ""
-    local width_most = all_lanes and (" on %d lanes"):format(all_lanes) or ""
+    local function on(n) return n and (" on %d lanes"):format(n) or "" end
+    local is, can = link.speed .. on(lanes), link.maximum_speed .. on(all_lanes)
     add("notice", "link_speed", "the host's side of the link", link.speed,
-      ("the link runs at %s%s, the drive can do %s%s: the host's side may be the slower one"):format(
-        link.speed, width, link.maximum_speed, width_most))
+      ("the link runs at %s, the drive can do %s: the host's side may be the slower one"):format(is, can))
   end
 end
 

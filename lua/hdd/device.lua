@@ -146,6 +146,11 @@ for _, kind in ipairs {"ata", "scsi", "nvme"} do
   end
 end
 
+-- drive:smart(), drive:identify(), …: what the drive says of itself; see hdd.health.
+for _, name in ipairs {"smart", "identify", "log", "phy", "sct", "self_test", "temperature"} do
+  Drive[name] = function(self, options) return require("hdd.health")[name](self, options) end
+end
+
 --- Close it. Its jobs stop; the descriptor goes with their last completion. Harmless a second time.
 function Drive:close()
   local channel = rawget(self, "channel")

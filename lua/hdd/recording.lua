@@ -21,8 +21,10 @@ local LARGEST_BYTES <const> = 128 << 20
 --   and `:add(exchange)` are for looking closely and for recordings made by hand
 -- @usage local recording = recordings.new("sdb")
 function M.new(name)
+  name = name or ""
   return commands.recording {
-    tool = "hddlua " .. require("hdd.version"), device_class = (name or ""):match("^%l+") or "",
+    tool = "hddlua " .. require("hdd.version"),
+    device_class = name:match("^[hsv]d") or name:match("^%l+") or "",
   }
 end
 

@@ -19,8 +19,10 @@ local stand_in -- a file that stands for the drive's node
 -- @usage local r = sgreplay.lua("ata/SP0812C-a", "print(...)", {env = {SGREPLAY_ONLY12 = "1"}})
 function M.lua(drive, chunk, options)
   options = options or {}
-  shell.must("make -s support")
-  stand_in = stand_in or scratch.file(1 << 20)
+  if not stand_in then
+    shell.must("make -s build/support/sgreplay.so")
+    stand_in = scratch.file(1 << 20)
+  end
   local env = {
     SGREPLAY_DIR = FIXTURES .. drive, LD_PRELOAD = "build/support/sgreplay.so",
     -- The sanitiser wants to be the first library that is loaded.

@@ -34,6 +34,13 @@ function M.refuse(message)
   os.exit(2, true)
 end
 
+--- Names the script, for messages, where its parser is made elsewhere.
+-- @tparam string script
+-- @usage cli.called("smart")
+function M.called(script)
+  name, output.name = script, script
+end
+
 --- A parser of options with what every procedure's script has: the drive, where results go, help.
 -- @tparam string script       name of the script
 -- @tparam string description
@@ -42,7 +49,7 @@ end
 -- @usage local parser = cli.parser("qdsweep", "Random reads.", "hddlua qdsweep /dev/sdX --quick")
 -- cli.option(parser, "--depths", "LIST", "queue depths (default: 1,2,4,8,16,24)", units.integers)
 function M.parser(script, description, example)
-  name, output.name = script, script
+  M.called(script)
   local parser = argparse(script, description .. " Nothing is written to the drive.")
   parser:epilog("Example: " .. example .. "\n\n"
     .. "Sizes: 4096; 64k, 256m, 2g or KiB, MiB, GiB (binary); kB, MB, GB (decimal).\n"

@@ -295,7 +295,7 @@ describe("the mode page of informational exceptions", function()
     } do
       assert.is_false(c.enabled)
       assert.equal("on request", c.method)
-      assert.equal(3600.0, c.interval_s)
+      assert.equal(3600000, c.interval_ms)
       assert.is_nil(c.reports)
     end
     assert.is_string(warned(scsi_answers.exceptions_control "\0\6\0\0\0\0\0\0", "no_page"))

@@ -55,9 +55,10 @@ local function power_states(data, last)
     if not flags then break end
     -- Of the page's second half nothing may have been read: such a state is all zero.
     if not bytes.is_zero(data, at, 32) then
-      local scale = flags & 1 == 1 and 0.0001 or 0.01
+      -- In 0.1 mW or in 10 mW.
+      local unit_uw = flags & 1 == 1 and 100 or 10000
       table.insert(list, {
-        state = k, operational = flags & 2 == 0, max_power_w = power > 0 and power * scale or nil,
+        state = k, operational = flags & 2 == 0, max_power_uw = reported(power * unit_uw),
         entry_us = reported(bytes.u32(data, at + 4)), exit_us = reported(bytes.u32(data, at + 8)),
       })
     end
@@ -102,7 +103,7 @@ end
 --   lowest_managed_temperature_c highest_managed_temperature_c`, `total_capacity_bytes
 --   unallocated_capacity_bytes` (a string of digits above 2^63-1), `extended_self_test_minutes`,
 --   `host_buffer_wanted_bytes`, `namespaces`, `power_state_count`, `power_states[] {state
---   operational max_power_w entry_us exit_us}`, `solid_state`, `warnings`
+--   operational max_power_uw entry_us exit_us}`, `solid_state`, `warnings`
 -- @usage local id = nvme_identify.controller(page); print(id.model, id.warning_temperature_c)
 function M.controller(data)
   local result = bytes.result(data, 4096)

@@ -79,7 +79,7 @@ local METHODS = {
 -- @tparam[opt] table options  `short`: it was MODE SENSE (6), whose header has 4 bytes
 -- @treturn table  `enabled` (the drive looks for failures to come), `temperature_warning` (it warns
 --   of heat), `test` (it plays a failure), `performance`, `log_errors`, `method method_code` (how
---   it reports), `interval_s` and `reports` (absent when not limited), `warnings`
+--   it reports), `interval_ms` and `reports` (absent when not limited), `warnings`
 -- @usage if not scsi_answers.exceptions_control(answer).enabled then ... end
 function M.exceptions_control(data, options)
   local short = options and options.short
@@ -103,7 +103,7 @@ function M.exceptions_control(data, options)
   result.performance, result.log_errors = bit(7), bit(0)
   result.method_code, result.method = method & 15, METHODS[method & 15] or "reserved"
   local tenths, reports = scsi_bytes.u32(data, at + 4), scsi_bytes.u32(data, at + 8)
-  if tenths and tenths > 0 and tenths < 0xffffffff then result.interval_s = tenths / 10 end
+  if tenths and tenths > 0 and tenths < 0xffffffff then result.interval_ms = tenths * 100 end
   if reports ~= 0 then result.reports = reports end
   return result
 end

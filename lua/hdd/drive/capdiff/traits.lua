@@ -235,7 +235,7 @@ end
 
 local function exceptions_control(said, put)
   local c = said.exceptions_control
-  for _, key in ipairs {"enabled", "temperature_warning", "method", "interval_s"} do
+  for _, key in ipairs {"enabled", "temperature_warning", "method", "interval_ms"} do
     setting(put, "exceptions." .. key, "informational exceptions: " .. spaced(key), c[key])
   end
 end

@@ -61,6 +61,7 @@ local function source_of(t)
   if t.recording then
     local about = t.recording:describe()
     source.kind, source.anonymised = "recording", about.anonymised
+    source.warnings = about.warnings
     source.read_at = about.time and os.date("!%Y-%m-%dT%H:%M:%SZ", about.time)
   end
   return source

@@ -62,7 +62,7 @@ function Page:items(items, indent)
     item = self:plain(item) .. (i < #items and "," or "")
     local longer = line == "" and item or line .. " " .. item
     if self.width and line:find("%S") and printable.width(longer) > self.width then
-      table.insert(self.pieces, line .. "\n")
+      table.insert(self.pieces, printable.clip(line, self.width) .. "\n")
       longer = (indent or "") .. item
     end
     line = longer

@@ -32,7 +32,7 @@ describe("the comparison of the WD3000GLFS with the WD6000HLHX", function()
   local OLD, NEW = "WD3000GLFS-01F8U0-a", "WD6000HLHX-01JJPV0-a"
   local d = capdiff.compare(ata_drives.decode(OLD), ata_drives.decode(NEW))
 
-  it("finds SCT status version 3 for 2, 478 temperatures for 128, and the Phy event counter that is new", function()
+  it("finds SCT status 3 for 2, 478 temperatures for 128, and the Phy event counter that is new", function()
     assert.same({2, 3}, {find(d.capabilities, "sct.status.format_version").a,
       find(d.capabilities, "sct.status.format_version").b})
     assert.equal("SCT status version", find(d.capabilities, "sct.status.format_version").what)

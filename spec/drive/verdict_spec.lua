@@ -301,6 +301,13 @@ describe("a verdict", function()
     assert.equal(4, #v.reasons)
   end)
 
+  it("does not take a count of all sectors that were ever pending for those of now", function()
+    local old = {model = "SAMSUNG HD501LJ", solid_state = false}
+    local v = verdict.judge(drive({{id = 197, raw = 1}}, {identity = old}))
+    assert.equal("good", v.status)
+    assert.matches("pending sectors, ever: 1", reason(v, "pending").what)
+  end)
+
   it("on interface CRC errors speaks of the cable", function()
     local v = verdict.judge(drive {{id = 199, raw = 500}})
     assert.equal("warning", v.status)
@@ -471,6 +478,32 @@ describe("a verdict", function()
     assert.equal(6, named)
     assert.same({"unknown", "unknown own_status: SMART / Health log = nil"},
       lines(verdict.judge(nvme.decode {logs = {[2] = fixtures.read "broken/nvme_log_ff.bin"}})))
+  end)
+
+  it("holds the spare blocks against the drive's own threshold, bit or no bit", function()
+    local function spare(left)
+      return verdict.judge(pages.decode("nvme", "KXG60ZNV512G_TOSHIBA", function(p)
+        p.logs[2] = p.logs[2]:sub(1, 3) .. string.char(left) .. p.logs[2]:sub(5)
+      end))
+    end
+    assert.equal("failing", spare(9).status)
+    assert.equal("good", spare(10).status)
+  end)
+
+  it("of a SCSI drive tells a warning from a prediction, and a scan that found bad places", function()
+    local function exceptions(asc, ascq)
+      return verdict.judge(pages.decode("scsi", "HITACHI_H109060SESUN600G", function(p)
+        p.logs[0x2f] = string.char(0x2f, 0, 0, 8, 0, 0, 3, 4, asc, ascq, 26, 85)
+      end))
+    end
+    assert.equal("failing", exceptions(0x5d, 0).status)
+    assert.equal("warning", exceptions(0x0b, 1).status)
+    assert.equal("unknown", exceptions(0x5d, 0xff).status)  -- a test of its alarm
+    local finding = string.pack(">I2BBI4BBBI5i8", 1, 3, 20, 600, 0x13, 0x11, 0, 0, 4711)
+    local v = verdict.judge(pages.decode("scsi", "HITACHI_H109060SESUN600G", function(p)
+      p.logs[0x15] = p.logs[0x15]:sub(1, 3) .. string.char(16 + #finding) .. p.logs[0x15]:sub(5) .. finding
+    end))
+    assert.equal("warning", reason(v, "scan_findings").severity)
   end)
 
   it("says that SMART is disabled", function()

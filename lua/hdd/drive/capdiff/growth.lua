@@ -28,10 +28,8 @@ local function around(from, to)
   end
 end
 
---- @param from the earlier value
--- @param to the later value
--- @param traits of the later fact: `saturated`, `resets`
--- @return ?table {change, growth, at_least}; nil when nothing happened that can be told
+-- From the earlier value to the later one, whose fact's traits are `saturated` and `resets`:
+-- {change, growth, at_least}; nil when nothing happened that can be told.
 function M.of(from, to, traits)
   local numbers = type(from) == "number" and type(to) == "number"
   if traits.saturated then

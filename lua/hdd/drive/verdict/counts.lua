@@ -86,12 +86,13 @@ end
 -- All places of a kind that say a number: {where, value}.
 local function places(said, kind)
   local list = {}
-  local function put(where, value)
-    if value then list[#list + 1] = {where = where, value = value} end
+  local function put(where, value, ever)
+    if value then list[#list + 1] = {where = where, value = value, ever = ever} end
   end
   for _, rule in ipairs(kind.attributes or {}) do
     local a = attribute_named(said, rule[1], rule[2])
-    if a then put(("attribute %d"):format(a.id), count_of(a)) end
+    -- Some drives count all there ever were, which says nothing about now.
+    if a then put(("attribute %d"):format(a.id), count_of(a), a.name:find ", ever$" and a.name or nil) end
   end
   for _, key in ipairs(kind.statistics or {}) do
     put("device statistics: " .. key, device_statistics.value(said.statistics, key))
@@ -149,8 +150,9 @@ return function(said, add, before)
     if first and not (kind.unless and told[kind.unless]) then
       told[kind.name] = true
       local growth = growth_of(before, kind, first.where, first.value)
-      add(severity_of(said, kind, growth), kind.name, first.where, first.value,
-        kind.text:format(first.value),
+      local severity = first.ever and "notice" or severity_of(said, kind, growth)
+      local text = first.ever and first.ever .. ": %s" or kind.text
+      add(severity, kind.name, first.where, first.value, text:format(first.value),
         {growth = growth, sources = #sources > 1 and sources or nil})
     end
   end

@@ -95,6 +95,16 @@ build/support/sgreplay.so: spec/fixtures/sgreplay/sgreplay.c Makefile
 	$(call say,CC)
 	$(Q)$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl
 
+# The parsers of what drives and files say, for libFuzzer.
+FUZZED = $(filter-out %/commands.c %_lua.c %/atasmart.c %/worker.c,$(wildcard core/commands/*.c)) core/error.c
+
+build/fuzz/%: spec/fuzz/%_fuzz.c $(FUZZED) $(wildcard core/commands/*.h) Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)clang -std=gnu11 -O1 -g -Wall -Wextra -pthread -fsanitize=fuzzer,address,undefined \
+	  -fno-sanitize-recover=undefined `$(PKG_CONFIG) --cflags lua5.4` \
+	  -o $@ $< $(FUZZED) `$(PKG_CONFIG) --libs libmd lua5.4`
+
 demo: packages-demo  ## measure a real drive of this machine, read-only, in under two minutes
 	@$(MAKE) --no-print-directory all
 	@build-aux/demo $(BUILD)/hddlua
@@ -112,6 +122,11 @@ sanitize: packages-check  ## specs under ASan+UBSan and TSan, those marked #core
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 	@$(MAKE) --no-print-directory all BUILD=build/tsan SANITIZE='-fsanitize=thread'
 	@build-aux/sanitize $(ARGS)
+
+RUNS = 200000
+
+fuzz: build/fuzz/recording build/fuzz/sense  ## libFuzzer on the C parsers: make fuzz RUNS=10000000
+	@build-aux/fuzz $(RUNS)
 
 lint: packages-check  ## luacheck, cppcheck, clang-tidy, shellcheck; the C code's format
 	@build-aux/lint
@@ -152,5 +167,5 @@ help:  ## print this list
 packages-demo packages-check: packages-%:
 	@build-aux/packages $*
 
-.PHONY: all support demo check spec sanitize lint bench acceptance install uninstall clean help \
+.PHONY: all support demo check spec sanitize fuzz lint bench acceptance install uninstall clean help \
         packages-demo packages-check

@@ -211,7 +211,7 @@ static int recording_replace(lua_State *L) {
   const char *data = luaL_checklstring(L, 3, &n);
   luaL_argcheck(L, n == x.length, 3, "must have as many bytes as before");
   pthread_mutex_lock(&r->lock);
-  if (n > 0)
+  if (x.data && n > 0)
     memcpy(x.data, data, n);
   pthread_mutex_unlock(&r->lock);
   return 0;

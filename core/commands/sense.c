@@ -102,11 +102,10 @@ struct words {
 __attribute__((format(printf, 3, 4))) static enum verdict say(struct words w, enum verdict v,
                                                               const char *format, ...) {
   va_list ap;
-  if (w.text && w.room > 0) {
-    va_start(ap, format);
+  va_start(ap, format);
+  if (w.text && w.room > 0)
     vsnprintf(w.text, w.room, format, ap);
-    va_end(ap);
-  }
+  va_end(ap);
   return v;
 }
 

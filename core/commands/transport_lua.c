@@ -26,7 +26,7 @@ struct handle {
 
 /* --- reading a command --------------------------------------------------------------------- */
 
-static const lua_Integer LONGEST_S = 24 * 3600;
+static const lua_Integer LONGEST_S = 86400;
 
 /* Data that go out, or the number of bytes that are to come in. */
 static const char *read_data(lua_State *L, struct exchange *x) {
@@ -81,8 +81,10 @@ static const char *read_ata(lua_State *L, struct exchange *x) {
 static const char *read_scsi(lua_State *L, struct exchange *x) {
   size_t n;
   const char *cdb = field_bytes(L, 2, "cdb", &n);
-  if (!cdb || n < 6 || n > 32)
+  if (!cdb || n < 6 || n > 32) {
     hdd_misuse(L, "'cdb': a command block of 6 to 32 bytes expected");
+    return NULL;
+  }
   memcpy(x->cdb, cdb, n);
   x->cdb_length = (uint8_t)n;
   x->kind = EXCHANGE_SCSI;

@@ -103,13 +103,30 @@ local function total(columns, widths, shown)
   return sum
 end
 
--- Which columns fit: those of the highest rank are left out first; then the last one is narrowed.
-local function fit(page, columns, widths)
-  local shown = {}
-  for c in ipairs(columns) do shown[c] = c end
-  local final, whole = columns[#columns], widths[#columns]
-  if final.wrap then widths[#columns] = math.min(whole, WRAPPED_ROOM) end
+-- Narrows the widest of the columns that can be broken until all fit.
+local function narrow(page, columns, widths, shown)
   while page.width and total(columns, widths, shown) > page.width do
+    local widest, yields = nil, false
+    for _, c in ipairs(shown) do
+      local column, width = columns[c], widths[c]
+      local first = column.first and width > column.first or false
+      if column.wrap and width > LEAST_ROOM and (not widest or first and not yields
+        or first == yields and width >= widths[widest]) then
+        widest, yields = c, first
+      end
+    end
+    if not widest then return end
+    widths[widest] = widths[widest] - 1
+  end
+end
+
+-- Which columns fit: those of the highest rank are left out first; then the others are narrowed.
+local function fit(page, columns, widths)
+  local shown, least = {}, {}
+  for c, column in ipairs(columns) do
+    shown[c], least[c] = c, column.wrap and math.min(widths[c], WRAPPED_ROOM) or widths[c]
+  end
+  while page.width and total(columns, least, shown) > page.width do
     local worst
     for i, c in ipairs(shown) do
       local rank = columns[c].rank
@@ -118,11 +135,25 @@ local function fit(page, columns, widths)
     if not worst then break end
     table.remove(shown, worst)
   end
-  local last = shown[#shown]
-  if final.wrap and last == #columns then widths[last] = whole end
-  local over = page.width and total(columns, widths, shown) - page.width or 0
-  if over > 0 then widths[last] = math.max(LEAST_ROOM, widths[last] - over) end
+  narrow(page, columns, widths, shown)
   return shown
+end
+
+-- A cell in lines of a width, broken at spaces, or within words that are longer.
+local function broken(s, width)
+  local lines, line = {}, ""
+  for word in s:gmatch("%S+") do
+    if line ~= "" and printable.width(line) + 1 + printable.width(word) > width then
+      lines[#lines + 1], line = line, ""
+    end
+    while printable.width(word) > width do
+      local cut = utf8.offset(word, width + 1)
+      lines[#lines + 1], word = word:sub(1, cut - 1), word:sub(cut)
+    end
+    line = line == "" and word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return lines
 end
 
 local function pad(s, width, left)
@@ -134,7 +165,8 @@ end
 --- Add a table.
 -- @tparam {table,...} columns  each `title`, `left` (aligned to the left), `most` (columns that it may
 --   take), `gap` (columns before it, 2), `rank` (in a narrow terminal the highest are left out first; without one it stays),
---   `wrap` (of the last column: broken into more lines, not cut)
+--   `wrap` (broken into more lines where it is too long, not cut), `first` (of those, narrowed to
+--   so many columns before the others)
 -- @tparam {table,...} rows     each a list of texts
 -- @tparam[opt=""] string indent
 function Page:table(columns, rows, indent)
@@ -150,17 +182,20 @@ function Page:table(columns, rows, indent)
   local shown = fit(inner, columns, widths)
   for _, c in ipairs(shown) do headed = headed or columns[c].title ~= nil end
   local function put(row)
-    local line, last = indent, shown[#shown]
-    for i, c in ipairs(shown) do
-      if i > 1 then line = line .. gap(columns[c]) end
-      if c == last and columns[c].wrap and self.width and printable.width(row[c]) > widths[c] then
-        local before = math.min(printable.width(line), self.width // 2)
-        table.insert(self.pieces, text.wrap(row[c], self.width, (" "):rep(before), line))
-        return
-      end
-      line = line .. pad(row[c], widths[c], columns[c].left)
+    local cells, height = {}, 1
+    for _, c in ipairs(shown) do
+      local wraps = columns[c].wrap and printable.width(row[c]) > widths[c]
+      cells[c] = wraps and broken(row[c], widths[c]) or {row[c]}
+      height = math.max(height, #cells[c])
     end
-    self:line(line)
+    for k = 1, height do
+      local line = indent
+      for i, c in ipairs(shown) do
+        line = line .. (i > 1 and gap(columns[c]) or "")
+          .. pad(cells[c][k] or "", widths[c], columns[c].left)
+      end
+      self:line(line)
+    end
   end
   if headed then
     local titles = {}

@@ -16,18 +16,22 @@ describe("a progress line", function()
   it("says how far it is, at what rate, and how long it will take", function()
     assert.equal("30 %  zone 12 of 40  146.3 MB/s (139.5 MiB/s)  at 174.2 GB  1 min 02 s left",
       progress.line(state()))
-    assert.equal("8 %  row 1 of 12: 4 KiB, depth 8  207.6 IOPS  at most 26 min 00 s left", progress.line {
+    local row = {
       stage = "row 1 of 12: 4 KiB, depth 8", share = 0.08, iops = 207.6, left_s = 1560, at_most = true,
-    })
+    }
+    assert.equal("8 %  row 1 of 12: 4 KiB, depth 8  207.6 IOPS  at most 26 min 00 s left",
+      progress.line(row))
   end)
 
   it("shows the time that went by where the end is not known", function()
-    assert.equal("waking the drive  3 s", progress.line { stage = "waking the drive", elapsed_s = 3.7 })
+    assert.equal("waking the drive  3 s",
+      progress.line { stage = "waking the drive", elapsed_s = 3.7 })
   end)
 
   it("tells of errors, and of a drive that does not answer", function()
     assert.matches("2 read errors", progress.line(state { errors = 2 }))
-    assert.matches("no completion for 12 s at offset 4096", progress.line(state { idle_s = 12.4, oldest_offset_bytes = 4096 }))
+    assert.matches("no completion for 12 s at offset 4096",
+      progress.line(state { idle_s = 12.4, oldest_offset_bytes = 4096 }))
     assert.not_matches("no completion", progress.line(state { idle_s = 1.9 }))
   end)
 

@@ -20,7 +20,9 @@ describe("the text of a session", function()
 end)
 
 describe("a terminal", function()
-  local function can_redraw(name) return terminal.can_redraw(environment { TERM = name, HOME = "/root" }) end
+  local function can_redraw(name)
+    return terminal.can_redraw(environment { TERM = name, HOME = "/root" })
+  end
 
   it("can draw over a line when this system knows it", function()
     assert.is_true(can_redraw "xterm")

@@ -24,7 +24,9 @@ describe("a parameter", function()
       r:boolean("quick", false)
       r:range()
     end))
-    assert.same({ depth = 2, ramp = 10, block_size = 65536, quick = false, from = 0, to = 1 << 30 }, values)
+    assert.same({
+      depth = 2, ramp = 10, block_size = 65536, quick = false, from = 0, to = 1 << 30,
+    }, values)
   end)
 
   it("is taken as given, a float that is whole as the integer it is", function()
@@ -38,13 +40,17 @@ describe("a parameter", function()
 
   it("that is not possible is refused by name, value and what is allowed", function()
     for _, wrong in ipairs { 0, 4097, 1.5, "8", true } do
-      local values, message, code = read({ depth = wrong }, function(r) r:integer("depth", 2, 1, 4096) end)
+      local values, message, code = read({ depth = wrong }, function(r)
+        r:integer("depth", 2, 1, 4096)
+      end)
       assert.is_nil(values)
       assert.matches("^depth: .+: must be a whole number from 1 to 4096$", message)
       assert.equal(22, code)
     end
     for _, wrong in ipairs { -1, 86401, 0 / 0, "1" } do
-      local _, message = read({ ramp = wrong }, function(r) r:number("ramp", 1, 0, 86400, "seconds") end)
+      local _, message = read({ ramp = wrong }, function(r)
+        r:number("ramp", 1, 0, 86400, "seconds")
+      end)
       assert.matches("^ramp: .+: must be a number of seconds from 0, at most 86400$", message)
     end
     local _, message = read({ quick = "yes" }, function(r) r:boolean("quick", false) end)
@@ -71,15 +77,19 @@ describe("a number of bytes", function()
   local drive = { size = 1 << 30, logical_block_size = 4096 }
 
   it("is a multiple of the logical block, or refused with it", function()
-    local _, message = read({ block_size = 512 }, function(r) r:bytes("block_size", 65536, 1) end, drive)
-    assert.equal("block_size: 512: must be a multiple of the drive's logical block size, 4096 bytes", message)
+    local _, message = read({ block_size = 512 }, function(r)
+      r:bytes("block_size", 65536, 1)
+    end, drive)
+    assert.equal("block_size: 512: must be a multiple of the drive's logical block size, 4096 bytes",
+      message)
     assert.equal(8192, assert(read({ block_size = 8192 }, function(r)
       r:bytes("block_size", 65536, 1)
     end, drive)).block_size)
   end)
 
   it("has a default that is rounded up to the logical block", function()
-    assert.equal(4096, assert(read({}, function(r) r:bytes("block_size", 512, 1) end, drive)).block_size)
+    assert.equal(4096,
+      assert(read({}, function(r) r:bytes("block_size", 512, 1) end, drive)).block_size)
   end)
 end)
 

@@ -16,7 +16,8 @@ describe("a drive's turning", function()
     assert.same({ rotating = true, rpm = 10000, assumed = false }, rotation.of(drive, 10000))
     assert.same({ rotating = false, assumed = false }, rotation.of(drive, 0))
     assert.same({ rotating = true, rpm = 7200, assumed = false }, rotation.of(drive))
-    assert.same({ rotating = false, assumed = false }, rotation.of { rotation_rate_rpm = 0, rotational = true })
+    assert.same({ rotating = false, assumed = false },
+      rotation.of { rotation_rate_rpm = 0, rotational = true })
     assert.same({ rotating = false, assumed = false }, rotation.of { rotational = false })
   end)
 
@@ -34,7 +35,8 @@ describe("a row of a sweep", function()
 
   it("of a real disk is plausible at every depth", function()
     -- The 73 GB Raptor of 10000 rpm, as others have measured it.
-    for depth, iops in pairs { [1] = 124.0, [2] = 123.6, [4] = 123.2, [8] = 141.8, [16] = 162.7, [32] = 181.3 } do
+    local raptor = { [1] = 124.0, [2] = 123.6, [4] = 123.2, [8] = 141.8, [16] = 162.7, [32] = 181.3 }
+    for depth, iops in pairs(raptor) do
       assert.is_nil(rotation.verdict(row(depth, iops), disk))
     end
     -- One of two arms, 7200 rpm.
@@ -43,9 +45,10 @@ describe("a row of a sweep", function()
 
   it("above half a turn a read is not the medium's", function()
     assert.is_nil(rotation.verdict(row(1, 333), disk))
-    assert.matches("above 333 IOPS, which is half a turn a read at 10000 rpm: a cache or unwritten areas",
+    assert.matches("above 333 IOPS, which is half a turn a read at 10000 rpm: a cache or unwritten",
       rotation.verdict(row(1, 334), disk))
-    assert.matches("15000 rpm %(assumed%)", rotation.verdict(row(1, 501), rotation.of { rotational = true }))
+    assert.matches("15000 rpm %(assumed%)",
+      rotation.verdict(row(1, 501), rotation.of { rotational = true }))
   end)
 
   it("above three reads a turn is not either, at any depth", function()
@@ -61,10 +64,11 @@ describe("a row of a sweep", function()
   it("that breaks Little's law is not to be trusted", function()
     local wrong = row(8, 200)
     wrong.latency_mean_us = wrong.latency_mean_us * 1.2
-    assert.matches("mean latency 48.0 ms, but depth over IOPS is 40.0 ms", rotation.verdict(wrong, disk))
+    assert.matches("mean latency 48.0 ms, but depth over IOPS is 40.0 ms",
+      rotation.verdict(wrong, disk))
   end)
 
-  it("is not held against Little's law when its edges weigh, the depth was not reached, or reads failed", function()
+  it("is not held against it when it is short, was not that deep, or reads failed", function()
     for _, change in ipairs { { ios = 20 }, { depth_achieved = 5 }, { errors = 1 } } do
       local r = row(8, 200)
       r.latency_mean_us = r.latency_mean_us * 1.2

@@ -40,7 +40,8 @@ describe("a zone profile", function()
     assert.equal(32 * MiB, last.offset_bytes + last.length_bytes)
     for _, zone in ipairs(d.zones) do
       assert.equal(16, zone.ios)
-      assert.is_true(math.abs(zone.length_bytes / zone.elapsed_s / zone.bandwidth_bytes_per_s - 1) < 1e-6)
+      local rate = zone.length_bytes / zone.elapsed_s
+      assert.is_true(math.abs(rate / zone.bandwidth_bytes_per_s - 1) < 1e-6)
       assert.is_true(zone.latency_p50_us <= zone.latency_p99_us)
       assert.is_true(zone.latency_p99_us <= zone.latency_max_us)
       assert.is_true(zone.latency_max_offset_bytes >= zone.offset_bytes)
@@ -62,7 +63,9 @@ describe("a zone profile", function()
     }, p)
     local again = profile(path, assert(document.decode(document.encode(first))).parameters)
     assert.same(p, again.parameters)
-    for i, zone in ipairs(first.zones) do assert.equal(zone.offset_bytes, again.zones[i].offset_bytes) end
+    for i, zone in ipairs(first.zones) do
+      assert.equal(zone.offset_bytes, again.zones[i].offset_bytes)
+    end
   end)
 
   it("in its short form has 40 zones, of a small drive all of it", function()
@@ -133,7 +136,8 @@ describe("a zone profile", function()
   it("raises what its observer raises, and leaves the drive usable", function()
     local drive <close> = assert(hdd.open(path))
     assert.has_error(function()
-      zoneprofile.run(drive, { count = 2, zone_size = MiB }, { save = function() error("full", 0) end })
+      zoneprofile.run(drive, { count = 2, zone_size = MiB },
+        { save = function() error("full", 0) end })
     end)
     assert.equal("complete", assert(zoneprofile.run(drive, { count = 2, zone_size = MiB })).status)
   end)
@@ -141,7 +145,8 @@ describe("a zone profile", function()
   it("that is not possible is refused, with the reason", function()
     assert.matches("^depth: 0: must be a whole number from 1 to 4096", refusal(path, { depth = 0 }))
     assert.matches("^block_size: 1000: must be a multiple", refusal(path, { block_size = 1000 }))
-    assert.matches("^block_size: 134217728: must be at most", refusal(path, { block_size = 128 * MiB }))
+    assert.matches("^block_size: 134217728: must be at most",
+      refusal(path, { block_size = 128 * MiB }))
     assert.matches("^count: 3: cannot be had together", refusal(path, { count = 3, zone_skip = 0 }))
     assert.matches("^count: 33: so many zones of 1 MiB do not fit .* at most 32 do",
       refusal(path, { count = 33, zone_size = MiB }))
@@ -170,7 +175,8 @@ describe("a zone's rate", function()
   it("does not contain the way to the zone", function()
     needs.fuse()
     local before = 8 * MiB - 64 * KiB
-    local disk <close> = faultfs.mount { "at=" .. before .. ",length=64k,delay=300", size = 16 * MiB }
+    local disk <close> = faultfs.mount { "at=" .. before .. ",length=64k,delay=300",
+      size = 16 * MiB }
     local d = profile(disk.path, { zone_size = MiB, zone_skip = 3 * MiB })
     for _, zone in ipairs(d.zones) do assert.is_true(zone.latency_max_us < 300000) end
   end)
@@ -245,8 +251,10 @@ describe("the geometry of a drive", function()
     local d = profile(disk.path)
     assert.equal(1, #d.zones)
     assert.equal(4096, d.drive.logical_block_size_bytes)
-    assert.matches("block_size: 512: must be a multiple of .* 4096 bytes", refusal(disk.path, { block_size = 512 }))
-    assert.matches("from: 512: must be a multiple of .* 4096 bytes", refusal(disk.path, { from = 512 }))
+    assert.matches("block_size: 512: must be a multiple of .* 4096 bytes",
+      refusal(disk.path, { block_size = 512 }))
+    assert.matches("from: 512: must be a multiple of .* 4096 bytes",
+      refusal(disk.path, { from = 512 }))
   end)
 
   it("that is no multiple of the block is read to the last sector, and not beyond", function()
@@ -296,7 +304,8 @@ describe("areas that were never written", function()
     local disk <close> = faultfs.mount { "delay=5", backing = backing }
     local d = profile(disk.path, { count = 4, zone_size = MiB, rpm = 7200 })
     for _, zone in ipairs(d.zones) do assert.not_equal("unwritten", zone.reason) end
-    assert.matches("4 of 4 zones hold nothing but zeros; they are no faster than a disk", d.warnings[1])
+    assert.matches("4 of 4 zones hold nothing but zeros; they are no faster than a disk",
+      d.warnings[1])
     d = profile(disk.path, { count = 4, zone_size = MiB, rpm = 0 })
     for _, zone in ipairs(d.zones) do assert.equal("unwritten", zone.reason) end
   end)

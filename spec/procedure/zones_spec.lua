@@ -49,15 +49,18 @@ describe("strided zones", function()
   end)
 
   it("are one zone when the range has no room for more", function()
-    assert.same({ { offset = 0, length = 64 * MiB } }, zones.strided(0, 64 * MiB, 256 * MiB, 2 * GiB, 65536))
-    assert.same({ { offset = 512, length = 512 } }, zones.strided(512, 1024, 256 * MiB, 2 * GiB, 65536))
+    assert.same({ { offset = 0, length = 64 * MiB } },
+      zones.strided(0, 64 * MiB, 256 * MiB, 2 * GiB, 65536))
+    assert.same({ { offset = 512, length = 512 } },
+      zones.strided(512, 1024, 256 * MiB, 2 * GiB, 65536))
   end)
 
   it("never overlap, whatever the sizes", function()
     for size = 1, 60 do
       for zone = 1, 12 do
         for skip = 0, 12 do
-          check(assert(zones.strided(0, size * 512, zone * 512, skip * 512, 1024)), 0, size * 512, 512)
+          local list = assert(zones.strided(0, size * 512, zone * 512, skip * 512, 1024))
+          check(list, 0, size * 512, 512)
         end
       end
     end
@@ -78,7 +81,8 @@ end)
 
 describe("spread zones", function()
   it("begin where the range begins and end where it ends", function()
-    for _, size in ipairs { 600127266816, 64 * MiB + 3 * 512, (40 << 40) + 512, math.maxinteger - 511 } do
+    local sizes = { 600127266816, 64 * MiB + 3 * 512, (40 << 40) + 512, math.maxinteger - 511 }
+    for _, size in ipairs(sizes) do
       for _, count in ipairs { 2, 3, 40, 97 } do
         local list = zones.spread(0, size, 512 * 1000, count, 4096)
         assert.equal(count, #list)

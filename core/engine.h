@@ -23,8 +23,8 @@ enum stop_reason {
   STOP_IOS,
   STOP_BYTES,
   STOP_PATTERN,
-  STOP_RUNTIME, /* from here on: what is in flight is waited for DRAIN_NS at most */
   STOP_ERRORS,
+  STOP_RUNTIME, /* from here on: what is in flight is waited for DRAIN_NS at most */
   STOP_PRECISION,
   STOP_REQUEST,
   STOP_INTERRUPT,

@@ -89,20 +89,53 @@ function Measurement:save()
   if self.observer.save then self.observer.save(self.document) end
 end
 
--- A read that takes too long stays with the kernel; its queue is not used again.
-local function await_read(self, queue, live, limit_s, stage)
-  local began_ns = core.now()
+-- Waits until the reads of a queue are done. One that takes too long stays with the kernel; its queue
+-- is not used again.
+local function await(self, queue, live, limit_s, state)
+  local since_ns, issued = core.now(), queue:issued()
   while live > 0 do
     task.wait { fd = queue:fd(), deadline_ns = core.now() + math.floor(SLICE_S * 1e9) }
     live = queue:step(false)
-    if live > 0 then
-      local idle_s = (core.now() - began_ns) / 1e9
-      self:report({ stage = stage }, { idle_s = idle_s })
+    if queue:issued() ~= issued then since_ns, issued = core.now(), queue:issued() end
+    local idle_s = (core.now() - since_ns) / 1e9
+    if live > 0 and idle_s >= SLICE_S then
+      self:report({ stage = state.stage },
+        { idle_s = idle_s, oldest_offset_bytes = state.offset, errors = state.errors })
       task.check()
       if idle_s > limit_s then return false end
     end
   end
   return true
+end
+
+--- Calls a function with the slot of a queue of depth 1, for reads that are decided one by one.
+-- @tparam integer length    bytes of its largest read
+-- @tparam function f        called with the slot, see hdd.queue; it waits for nothing but its reads
+-- @tparam table state       `stage` is what the observer is told while a read takes long; `offset`,
+--   if f sets it, is where that read is
+-- @tparam[opt=30] number limit_s  for each read
+-- @treturn boolean  true
+-- @return or nil, message, code when no queue could be had, or a read was not answered
+function Measurement:perform(length, f, state, limit_s)
+  task.check()
+  if not self.queue or length > self.queue_block then
+    if self.queue then self.queue:close() end
+    local queue, message, code =
+      self.drive:queue { block_size = length, slowest = 0, intervals = 2 }
+    self.queue, self.queue_block = queue, length
+    if not queue then return nil, message, code end
+  end
+  local queue = self.queue
+  local before = queue:issued()
+  local live = assert(queue:begin(f))
+  local answered = await(self, queue, live, limit_s or READ_S, state)
+  self.read_bytes = self.read_bytes + queue:issued() - before
+  if answered then return true end
+  queue:close()
+  self.queue = nil
+  return nil, string.format("no answer to a read%s for %s",
+    state.offset and string.format(" at offset %d", state.offset) or "",
+    units.duration_text(limit_s or READ_S)), ETIMEDOUT
 end
 
 --- One read that is not part of any result.
@@ -113,25 +146,11 @@ end
 -- @treturn string  the bytes
 -- @return or nil, message, code
 function Measurement:read(offset, length, stage, limit_s)
-  task.check()
-  if not self.queue or length > self.queue_block then
-    if self.queue then self.queue:close() end
-    local queue, message, code =
-      self.drive:queue { block_size = length, slowest = 0, intervals = 2 }
-    self.queue, self.queue_block = queue, length
-    if not queue then return nil, message, code end
-  end
   local ns, data, code
-  local live = assert(self.queue:begin(function(slot)
+  local done, message, number = self:perform(length, function(slot)
     ns, data, code = slot:read(offset, length, true)
-  end))
-  self.read_bytes = self.read_bytes + length
-  if not await_read(self, self.queue, live, limit_s or READ_S, stage) then
-    self.queue:close()
-    self.queue = nil
-    return nil, string.format("no answer to a read at offset %d for %s", offset,
-      units.duration_text(limit_s or READ_S)), ETIMEDOUT
-  end
+  end, { stage = stage, offset = offset }, limit_s)
+  if not done then return nil, message, number end
   if not ns then return nil, data, code end
   return data
 end
@@ -170,12 +189,12 @@ local function merge_slowest(list, entries, start_s)
 end
 
 -- Why there must be no further job: "interrupted" or "failed", and a sentence for the document.
-local function reason_to_end(result)
+local function reason_to_end(self, result)
   if result.interrupted or result.stopped_by == "stop" then return "interrupted" end
   if result.stopped_by == "device lost" then return "failed" end -- it is among the job's warnings
   if result.stopped_by == "kernel" then return "failed" end
   if result.stopped_by == "closed" then return "failed", "the drive was closed" end
-  if result.stopped_by == "errors" then
+  if self.document.errors >= self.max_errors then
     return "failed", "too many read errors (max_errors): the drive is spared the rest"
   end
   if #result.abandoned > 0 then return "failed", "the drive no longer answers" end
@@ -189,19 +208,20 @@ local function account(self, result, start_s)
   merge_slowest(d.slowest, result.slowest, start_s)
   for _, warning in ipairs(result.warnings) do self:warn(warning) end
   self.issued_bytes = self.issued_bytes + result.issued_bytes
-  local over, sentence = reason_to_end(result)
+  local over, sentence = reason_to_end(self, result)
   self.over = self.over or over
   if sentence then self:warn(sentence) end
 end
 
 --- Runs a job and accounts for it in the document. Ctrl-C and faults of the drive end it early, and
 -- set `over`.
--- @tparam table options   of `drive:start`
+-- @tparam table options   of `drive:start`; its `max_errors` only ends the job
 -- @tparam function state  of the job's progress: what the observer is told, see `begin`
 -- @treturn table  results of `drive:run`
 -- @return or nil, message, code when it could not be started
 function Measurement:run(options, state)
-  options.max_errors = math.max(1, self.max_errors - self.document.errors)
+  local most = math.max(1, self.max_errors - self.document.errors)
+  options.max_errors = math.min(options.max_errors or most, most)
   local start_s = self:time_s() + (options.ramp or 0)
   local job, message, code = self.drive:start(options)
   if not job then return nil, message, code end

@@ -1,0 +1,241 @@
+--- From blocks that were slow in the scan to the sectors that are slow each time: re-read once or
+-- twice at a quiet moment, and narrowed down, within a budget of reads.
+--
+-- Whatever else holds a read up makes it slower, never faster: one fast read clears. A read of a
+-- sector that costs n turns takes n turns at least, one that costs none takes less than a turn, as
+-- the platter may have to come round. What the drive then has in its buffer tells nothing, so between
+-- the first re-read and the second its buffer is filled with something else.
+-- SPDX-License-Identifier: GPL-3.0-or-later
+-- @module hdd.procedure.surface.slow
+local narrow = require "hdd.procedure.surface.narrow"
+local statistics = require "hdd.statistics"
+
+local M = {}
+
+local PIECE <const>, LEAD <const> = 128 << 10, 64 << 10
+local STAGE <const> = "confirming slow blocks"
+local OTHER_READS <const> = 48 -- that fill the drive's buffer
+local MEASURE <const> = 4      -- reads of one sector that tell its turns
+local OVER <const> = {}
+
+-- From how much beyond the median a read counts as slow, ns.
+local function limit_of(s)
+  if s.turn_ns then return (s.p.revolutions - 0.5) * s.turn_ns end
+  return 0.8 * s.p.slow * 1e9
+end
+
+-- A read right before a place brings the head there; nothing that is bad is read for that.
+local function lead_in(s, reads, from)
+  local start = math.max(s.p.from, from - LEAD)
+  local parts = s.cover:ranges("+", start, from)
+  if #parts == 1 and parts[1].from == start and parts[1].to == from then
+    reads[#reads + 1] = { start, from - start }
+    return 1
+  end
+  return 0
+end
+
+local function pieces_of(s, suspect)
+  local pieces = {}
+  for _, part in ipairs(s.cover:ranges("+", suspect.offset, suspect.offset + suspect.length)) do
+    local from = part.from
+    while from < part.to do
+      local to = math.min(part.to, from + PIECE)
+      pieces[#pieces + 1] = { from = from, to = to, suspect = suspect }
+      from = to
+    end
+  end
+  return pieces
+end
+
+-- The time of a read beyond what its length takes.
+local function extra_of(answer, from, to, suspect)
+  return answer.ns - (to - from) * suspect.pace
+end
+
+-- Re-reads a suspect piece by piece, one right after the other: those that are slow again.
+local function reread(s, suspect)
+  local reads, hot, spent_ns = {}, {}, 0
+  local pieces = pieces_of(s, suspect)
+  suspect.settled = #pieces == 0
+  if #pieces == 0 then return hot end
+  local first = lead_in(s, reads, pieces[1].from)
+  for _, piece in ipairs(pieces) do reads[#reads + 1] = { piece.from, piece.to - piece.from } end
+  local answers = s.probe:sequence(reads, STAGE)
+  if s.m.over then error(OVER, 0) end
+  for i, piece in ipairs(pieces) do
+    local answer = answers[first + i]
+    if not answer.ns then
+      s.note_failed(piece.from, piece.to - piece.from, answer.error)
+    else
+      spent_ns = spent_ns + answer.ns
+      if extra_of(answer, piece.from, piece.to, suspect) >= limit_of(s) then
+        hot[#hot + 1] = piece
+      end
+    end
+  end
+  if #hot == 0 then
+    suspect.settled = true
+    s.clear(suspect, spent_ns)
+  end
+  return hot
+end
+
+-- Reads at random places: what the drive keeps of the suspects goes out of its buffer.
+local function fill_buffer(s)
+  local reads, parts = {}, s.cover:ranges("+")
+  if #parts == 0 then return end
+  for i = 1, OTHER_READS do
+    local part = parts[math.random(#parts)]
+    local blocks = (part.to - part.from) // s.drive.logical_block_size
+    local at = part.from + math.random(0, blocks - 1) * s.drive.logical_block_size
+    reads[i] = { at, math.min(4096, part.to - at) }
+  end
+  s.probe:sequence(reads, STAGE)
+  if s.m.over then error(OVER, 0) end
+end
+
+-- Is a piece slow once more? Its time beyond the median, if so.
+local function again(s, piece)
+  local reads = {}
+  lead_in(s, reads, piece.from)
+  reads[#reads + 1] = { piece.from, piece.to - piece.from }
+  local answers = s.probe:sequence(reads, STAGE)
+  if s.m.over then error(OVER, 0) end
+  local answer = answers[#reads]
+  if not answer.ns then
+    s.note_failed(piece.from, piece.to - piece.from, answer.error)
+    return nil
+  end
+  local extra = extra_of(answer, piece.from, piece.to, piece.suspect)
+  piece.ns = answer.ns
+  return extra >= limit_of(s) and extra or nil
+end
+
+-- The whole turns that a slow sector costs, and its latency. Read again and again at once, a sector
+-- that no buffer may give comes round once and is held up each time: n + 1 turns from one completion
+-- to the next. nil when the drive's buffer gives it.
+local function measure(s, offset)
+  local reads = {}
+  for i = 1, MEASURE do reads[i] = { offset, s.drive.logical_block_size } end
+  local answers = s.probe:sequence(reads, STAGE)
+  if s.m.over then error(OVER, 0) end
+  local times, latencies = {}, {}
+  for i, answer in ipairs(answers) do
+    local last = answers[i - 1]
+    if answer.ns then latencies[#latencies + 1] = answer.ns end
+    if answer.ns and last and last.ns then
+      times[#times + 1] = answer.begun_ns + answer.ns - last.begun_ns - last.ns
+    end
+  end
+  local latency = statistics.percentile(latencies, 0)
+  if not s.turn_ns then return nil, latency end
+  local time = statistics.percentile(times, 50)
+  if not time or time < 0.5 * s.turn_ns then return nil, latency end
+  return math.max(0, math.floor(time / s.turn_ns + 0.5) - 1), latency
+end
+
+local function add(s, from, to, exact, turns, latency_ns)
+  local list = s.slow
+  list[#list + 1] = {
+    from = from, to = to, exact = exact, turns = turns, latency_ns = latency_ns,
+  }
+end
+
+-- What is slow in a piece that was slow three times.
+local function locate(s, piece, extra_ns)
+  local suspect, limit = piece.suspect, limit_of(s)
+  local sure = s.turn_ns and limit + s.turn_ns or limit
+  local function is_slow(from, to)
+    for _ = 1, 2 do
+      local answer = s.probe:read(from, to - from, STAGE)
+      if not answer then error(OVER, 0) end
+      if not answer.ns then
+        s.note_failed(from, to - from, answer.error)
+        return false
+      end
+      local extra = extra_of(answer, from, to, suspect)
+      if extra < limit then return false end
+      if extra >= sure then return true end
+    end
+    return true
+  end
+  local left = s.p.narrow_reads - 1 - MEASURE - s.probe:reads_near(piece.from)
+  local runs, vanished =
+    narrow.find(piece.from, piece.to, s.drive.logical_block_size, left, is_slow)
+  for _, run in ipairs(runs) do
+    local turns, latency = measure(s, run.from)
+    if run.exact and turns and turns < s.p.revolutions then
+      -- Less than the limit after all: it had to wait for the platter, too.
+    elseif run.exact and turns then
+      add(s, run.from, run.to, true, turns, latency)
+    else
+      local whole = s.turn_ns and math.floor(extra_ns / s.turn_ns) or nil
+      add(s, run.from, run.to, run.exact, whole, math.max(latency or 0, piece.ns))
+    end
+  end
+  return #runs > 0 or not vanished
+end
+
+-- The second re-read of what was slow in the first, and the search in what is slow still.
+local function settle(s, hot)
+  if #hot == 0 then return end
+  fill_buffer(s)
+  local unlocated = {}
+  for i, piece in ipairs(hot) do
+    s.tell("narrowing down slow blocks", (i - 1) / #hot, piece.from)
+    local extra = again(s, piece)
+    if extra and not locate(s, piece, extra) then
+      unlocated[#unlocated + 1] = piece
+    end
+    local next_one = hot[i + 1]
+    piece.suspect.settled = not (next_one and next_one.suspect == piece.suspect)
+    s.save()
+  end
+  if #unlocated == 0 then return end
+  -- The drive's buffer hid where: slow a third time, it is listed as a whole.
+  fill_buffer(s)
+  for _, piece in ipairs(unlocated) do
+    local extra = again(s, piece)
+    if extra then
+      add(s, piece.from, piece.to, false, s.turn_ns and math.floor(extra / s.turn_ns) or nil, piece.ns)
+    end
+  end
+end
+
+-- The worst suspects for which there are reads, in the order in which they lie; the rest stay
+-- suspects.
+local function choose(s)
+  local list, each = s.suspects(), s.p.block_size // PIECE + 2
+  table.sort(list, function(a, b) return a.extra_ns > b.extra_ns end)
+  local many = math.max(0, math.min(#list, (s.p.rereads - s.reread) // each))
+  local chosen = table.move(list, 1, many, 1, {})
+  s.keep_suspects(table.move(list, many + 1, #list, 1, {}))
+  table.sort(chosen, function(a, b) return a.offset < b.offset end)
+  return chosen
+end
+
+--- Confirms the suspects of the scan, the worst first as far as the budget goes.
+-- @tparam table s  the state of the procedure
+-- @treturn boolean  true, also when the measurement is over
+function M.confirm(s)
+  local before, chosen, hot = s.probe.reads, choose(s), {}
+  local ok, failure = pcall(function()
+    for i, suspect in ipairs(chosen) do
+      s.tell(STAGE, (i - 1) / #chosen, suspect.offset)
+      local pieces = reread(s, suspect)
+      table.move(pieces, 1, #pieces, #hot + 1, hot)
+    end
+    settle(s, hot)
+  end)
+  s.reread = s.reread + s.probe.reads - before
+  table.sort(s.slow, function(a, b) return a.from < b.from end)
+  -- After Ctrl-C or a fault of the drive: what was not settled is a suspect still.
+  for _, suspect in ipairs(chosen) do
+    if not suspect.settled then s.keep_suspects({ suspect }) end
+  end
+  if not ok and failure ~= OVER then error(failure, 0) end
+  return true
+end
+
+return M

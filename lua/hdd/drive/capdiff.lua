@@ -14,26 +14,36 @@ local traits = require "hdd.drive.capdiff.traits"
 
 local M = {}
 
--- All facts of the sections that both have, in their order, by name.
+-- A section may be left out for its traits and for its numbers: it is listed once.
+local function leave_out(list, where, only)
+  for _, entry in ipairs(list) do
+    if entry.where == where then return end
+  end
+  table.insert(list, {where = where, only = only})
+end
+
+-- All facts of the sections that both have: a's in their order, then what b alone has of the section.
 local function collect(sections, a, b, not_compared)
   local order, facts = {}, {}
-  for _, section in ipairs(sections) do
-    local in_a, in_b = section[2](a), section[2](b)
-    if in_a and in_b then
-      for side, said in pairs {a = a, b = b} do
-        section[3](said, function(group, name, what, value, more)
-          if value == nil then return end
-          if not facts[name] then
-            facts[name] = {group = group, name = name, what = what, where = section[1], side = side}
-            order[#order + 1] = facts[name]
-          end
-          facts[name][side], facts[name].traits_of = value, facts[name].traits_of or {}
-          facts[name].traits_of[side] = more or {}
-        end)
+  local function put_for(side, where)
+    return function(group, name, what, value, more)
+      if value == nil then return end
+      local fact = facts[name]
+      if not fact then
+        fact = {group = group, name = name, what = what, where = where, traits_of = {}}
+        facts[name], order[#order + 1] = fact, fact
       end
-    elseif (in_a or in_b) and not not_compared[section[1]] then
-      not_compared[section[1]] = true
-      table.insert(not_compared, {where = section[1], only = in_a and "a" or "b"})
+      fact[side], fact.traits_of[side] = value, more or {}
+    end
+  end
+  for _, section in ipairs(sections) do
+    local where, read, facts_of = section[1], section[2], section[3]
+    local in_a, in_b = read(a), read(b)
+    if in_a and in_b then
+      facts_of(a, put_for("a", where))
+      facts_of(b, put_for("b", where))
+    elseif in_a or in_b then
+      leave_out(not_compared, where, in_a and "a" or "b")
     end
   end
   return order
@@ -179,9 +189,6 @@ function M.compare(a, b, options)
   end
   local one_sided = compare_traits(a, b, result)
   compare_numbers(a, b, options, one_sided, result)
-  for key in pairs(result.not_compared) do
-    if type(key) == "string" then result.not_compared[key] = nil end
-  end
   return result
 end
 

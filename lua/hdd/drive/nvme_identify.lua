@@ -81,12 +81,15 @@ local function max_transfer(data)
   if power and power > 0 and power < 32 then return 1 << power end
 end
 
+local TEMPERATURES = {
+  {"warning_temperature_c", 266}, {"critical_temperature_c", 268},
+  {"lowest_managed_temperature_c", 324}, {"highest_managed_temperature_c", 326},
+}
+
 local function temperatures(data, result)
-  for key, at in pairs {
-    warning_temperature_c = 266, critical_temperature_c = 268, lowest_managed_temperature_c = 324,
-    highest_managed_temperature_c = 326,
-  } do
-    local celsius, kelvin = nvme_bytes.celsius(data, at)
+  for _, t in ipairs(TEMPERATURES) do
+    local key = t[1]
+    local celsius, kelvin = nvme_bytes.celsius(data, t[2])
     result[key] = celsius
     if kelvin then bytes.warn(result, "temperature", "%s: %d K is not believed", key, kelvin) end
   end

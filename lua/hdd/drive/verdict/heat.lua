@@ -26,7 +26,7 @@ end
 
 local function limit_of(said)
   local least, where
-  for _, l in pairs(limits(said)) do
+  for _, l in ipairs(limits(said)) do
     if believed(l[1]) and (not least or l[1] < least) then least, where = l[1], l[2] end
   end
   return least, where

@@ -1,7 +1,7 @@
 --- Runs programs, hddlua above all, the way a person or another program would.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local json = require "dkjson"
-local place = require "spec.support.place"
+local scratch = require "spec.support.scratch"
 local shell = require "spec.support.shell"
 
 local M = {}
@@ -30,10 +30,9 @@ M.interpreter = os.getenv("HDDLUA") or "build/hddlua"
 -- @usage local r = process.run({"sleep", "9"}, {events = {{after = 0.2, signal = "INT"}}})
 function M.run(argv, options)
   options = options or {}
-  local home <close> = place.new()
   local trace
   if options.inject or options.trace then
-    trace = home:path("trace")
+    trace = scratch.path("trace")
     local traced = {"strace", "-f", "-qq", "-o", trace, "-e", options.trace or RING}
     for _, what in ipairs(options.inject or {}) do
       table.insert(traced, "-e")
@@ -42,8 +41,8 @@ function M.run(argv, options)
     table.move(argv, 1, #argv, #traced + 1, traced)
     argv = traced
   end
-  local job, result = home:path("job"), home:path("result")
-  local stdout, stderr = home:path("stdout"), home:path("stderr")
+  local job, result = scratch.path("job"), scratch.path("result")
+  local stdout, stderr = scratch.path("stdout"), scratch.path("stderr")
   do
     local file <close> = assert(io.open(job, "w"))
     assert(file:write(json.encode {
@@ -74,8 +73,7 @@ end
 -- @usage local r = process.lua([[print(require "hdd".version)]])
 function M.lua(chunk, options)
   options = options or {}
-  local home <close> = place.new()
-  local path = home:path("chunk") .. ".lua"
+  local path = scratch.path("chunk") .. ".lua"
   do
     local file <close> = assert(io.open(path, "w"))
     assert(file:write(chunk))

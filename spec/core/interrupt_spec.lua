@@ -26,6 +26,10 @@ end
 
 local INT <const> = {{"INT", 0.1}}
 
+-- ThreadSanitizer keeps a signal back until the program calls the C library, which an allocation does.
+local deferred = process.interpreter:find("tsan", 1, true)
+local LOOP <const> = deferred and "while true do local _ = {} end" or "while true do end"
+
 describe("poll #core", function()
   it("says which descriptors can be read", function()
     local a <close> = io.popen("echo 1")
@@ -74,7 +78,12 @@ describe("a signal in a stock interpreter #core", function()
     return shell.must("grep SigCgt /proc/$PPID/status")
   end
 
+  local function stock_only()
+    if package.preload["hdd.core"] then pending("this is hddlua, which handles them all the time") end
+  end
+
   it("is handled only while a call of ours waits", function()
+    stock_only()
     local before, count = caught(), core.interrupts()
     local pid = shell.must("echo $PPID")
     local killer <close> = io.popen("sleep 0.1; kill -INT " .. pid)
@@ -90,6 +99,7 @@ describe("a signal in a stock interpreter #core", function()
   end)
 
   it("is handled all the time if so asked, and no longer when that is taken back", function()
+    stock_only()
     local before = caught()
     core.interrupt_signals(true)
     core.interrupt_signals(true)
@@ -147,6 +157,7 @@ describe("the second signal", function()
   it("ends the process at once, whatever it does", function()
     local r = run("ready() while true do pcall(hdd.sleep, 0.1) end", {{"INT", 0.1}, {"TERM", 0.5}})
     assert.equal(143, r.status)
+    if deferred then return end
     r = run("ready() string.find(('a'):rep(200000), '.*b')", {{"INT", 0.1}, {"INT", 0.5}})
     assert.equal(130, r.status)
     assert.is_true(r.elapsed_s < 5)
@@ -155,7 +166,7 @@ end)
 
 describe("Lua code that loops without calling us", function()
   local function looping(chunk)
-    local r = run(chunk, INT)
+    local r = run(chunk:gsub("LOOP", LOOP), INT)
     assert.equal(130, r.status)
     assert.equal("hddlua: interrupted\n", r.stderr)
     assert.is_true(r.elapsed_s < 10)
@@ -163,19 +174,19 @@ describe("Lua code that loops without calling us", function()
   end
 
   it("is ended in the main program", function()
-    looping "ready() while true do end"
+    looping "ready() LOOP"
   end)
 
   it("is ended in coroutines, and what resumed them then", function()
-    looping "ready() coroutine.wrap(function() while true do end end)()"
+    looping "ready() coroutine.wrap(function() LOOP end)()"
     looping [[
       ready()
-      coroutine.wrap(function() coroutine.wrap(function() while true do end end)() end)()
+      coroutine.wrap(function() coroutine.wrap(function() LOOP end)() end)()
     ]]
     assert.equal("ready\nfalse\tinterrupted\n", looping [[
       ready()
-      print(coroutine.resume(coroutine.create(function() while true do end end)))
-      while true do end
+      print(coroutine.resume(coroutine.create(function() LOOP end)))
+      LOOP
     ]])
     looping [[
       ready()
@@ -184,18 +195,18 @@ describe("Lua code that loops without calling us", function()
     looping [[
       ready()
       local co = coroutine.create(function()
-        local _ <close> = setmetatable({}, {__close = function() while true do end end})
+        local _ <close> = setmetatable({}, {__close = function() LOOP end})
         coroutine.yield()
       end)
       coroutine.resume(co)
       coroutine.close(co)
-      while true do end
+      LOOP
     ]]
   end)
 
   it("is ended in tasks, which does not end the others", function()
     assert.equal("ready\nfalse\tinterrupted\nstill here\n", looping [[
-      local looping = hdd.task(function() ready() while true do end end)
+      local looping = hdd.task(function() ready() LOOP end)
       print(pcall(looping.wait, looping))
       print(hdd.task(function() return "still here" end):wait())
       hdd.sleep(1)
@@ -206,18 +217,18 @@ describe("Lua code that loops without calling us", function()
     looping [[
       local drive <close> = assert(hdd.open("/dev/zero", {size = 1 << 20}))
       local queue <close> = assert(drive:queue {depth = 2})
-      queue:each(function(slot) slot:read(0) ready() while true do end end)
+      queue:each(function(slot) slot:read(0) ready() LOOP end)
     ]]
   end)
 
   it("is told once: who catches it may go on and save", function()
-    local r = run([[
+    local r = run(([[
       ready()
-      print(pcall(function() while true do end end))
+      print(pcall(function() LOOP end))
       local clock = os.clock()
       while os.clock() < clock + 1.5 do end
       print "saved"
-    ]], INT)
+    ]]):gsub("LOOP", LOOP), INT)
     assert.equal("ready\nfalse\tinterrupted\nsaved\n", r.stdout)
   end)
 

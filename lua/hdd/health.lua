@@ -56,7 +56,10 @@ local function kernel_identity(t)
   return (require("hdd.sysfs").identity(t.of or t.name))
 end
 
-local function source_of(t)
+--- Where a drive's words come from.
+-- @tparam Channel t
+-- @treturn table  `path name part_of kind read_at anonymised`, as in what `read` gives
+function M.source(t)
   local source = {path = t.path, name = t.name, part_of = t.of, kind = "drive"}
   if t.recording then
     local about = t.recording:describe()
@@ -117,7 +120,7 @@ function M.read(what, options)
     local pages = require("hdd.pages").read(t, options)
     local said = require("hdd.drive." .. t.kind).decode(pages)
     if not getmetatable(said) then setmetatable(said, HEALTH) end
-    said.kind, said.source, said.no_ata = t.kind, source_of(t), t.no_ata
+    said.kind, said.source, said.no_ata = t.kind, M.source(t), t.no_ata
     said.failures, said.incomplete = pages.failures, pages.incomplete
     local kernel = kernel_identity(t)
     said.link = kernel and kernel.link

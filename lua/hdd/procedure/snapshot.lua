@@ -10,12 +10,14 @@ local M = {}
 -- Facts about the reading, which have places of their own in the document.
 local ELSEWHERE = {source = true, verdict = true, failures = true}
 
-local function drive_of(said)
+--- The `drive` of a document: the kernel's word on it, and its own, which counts more.
+-- @tparam table said  `identity` and `source`, as `hdd.health.read` gives them
+-- @treturn table
+function M.drive(said)
   local id, source = said.identity or {}, said.source or {}
   local kernel = source.kind == "drive" and require("hdd.sysfs").identity(source.part_of or source.name)
   local drive = kernel and require("hdd.sysfs").document(kernel) or {name = source.name, kind = "file"}
   drive.path = source.path
-  -- Its own word counts more than the kernel's.
   for _, key in ipairs {"model", "serial", "firmware", "wwn", "rotation_rpm", "size_bytes"} do
     drive[key] = id[key] or drive[key]
   end
@@ -24,7 +26,7 @@ local function drive_of(said)
   return drive
 end
 
--- Documents have text keys alone, and no empty table without a kind.
+-- Documents have text keys and numbered ones alone, and no empty table without a kind.
 local function plain(value)
   if type(value) ~= "table" then return value end
   local new = {}
@@ -44,7 +46,7 @@ end
 -- @treturn table  schema hddlua.smart/1
 -- @usage local d = snapshot.document(assert(drive:smart()))
 function M.document(said, parameters)
-  local d = document.new("hddlua.smart/1", drive_of(said), parameters or {})
+  local d = document.new("hddlua.smart/1", M.drive(said), parameters or {})
   local v = said.verdict
   d.source, d.verdict = plain(said.source), plain(v)
   d.health = {}

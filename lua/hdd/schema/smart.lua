@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- hddlua.smart/1: what a drive said of itself at one time, to be compared with later ones.
 
-local common = require "hdd.schema.common"
+local documents = require "hdd.schema.health"
 
 local parameters = {
   { "all", "boolean?", "true: also what only engineers read" },
@@ -47,26 +47,8 @@ local summary = {
   { "incomplete", "string?", "why the drive did not answer any more, if it did not" },
 }
 
-local function relaxed(fields)
-  local list = {}
-  for i, field in ipairs(fields) do
-    -- A drive that tells no size is a drive all the same; a recording has no device.
-    local kind = (field[1] == "size_bytes" or field[1] == "logical_block_size_bytes")
-      and "integer?" or field[2]
-    list[i] = { field[1], kind, field[3], of = field.of }
-  end
-  return list
-end
-
-local fields = common.document(parameters, { source, verdict, missing, health }, summary)
-for i, field in ipairs(fields) do
-  if field[1] == "drive" then
-    fields[i] = { "drive", "object", field[3], of = relaxed(field.of) }
-  end
-end
-
 return {
   name = "hddlua.smart/1",
   about = "What a drive said of itself at one time: identity, verdict, and every page decoded.",
-  fields = fields,
+  fields = documents.document(parameters, { source, verdict, missing, health }, summary),
 }

@@ -260,8 +260,10 @@ static void failed(struct job *j, const struct slot *s, int64_t ns, int code) {
     lost(j, s->offset);
     return;
   }
-  if (j->failed_in_a_row++ == 0)
+  if (j->failed_in_a_row++ == 0) {
     j->first_failed_offset = s->offset;
+    j->first_failed_ns = j->now;
+  }
   if (j->ramping)
     return;
   record(j, s, ns, code);
@@ -316,7 +318,8 @@ static void completed(struct job *j, unsigned i, int result) {
     failed(j, s, ns, code_of(s, result));
   } else {
     j->good_offset = s->offset;
-    if (unlikely(j->failed_in_a_row > 0)) {
+    /* One that was in flight at the first failure proves nothing: a drive that leaves ends some well. */
+    if (unlikely(j->failed_in_a_row > 0) && s->submitted_ns > j->first_failed_ns) {
       j->failed_in_a_row = 0;
       j->probe_at = 16 + j->wish.depth;
     }

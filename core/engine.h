@@ -99,7 +99,7 @@ struct job {
   enum stop_reason stopping;
   struct snapshot *spare;
   uint64_t failed_in_a_row, probe_at; /* to tell a lost drive from bad sectors */
-  int64_t first_failed_offset, good_offset, lost_offset;
+  int64_t first_failed_offset, first_failed_ns, good_offset, lost_offset;
   unsigned shortages; /* calls in a row that the kernel had no resources for */
   uint64_t underruns, retries;
   int kernel_error;

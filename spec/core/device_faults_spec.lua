@@ -324,6 +324,14 @@ describe("a drive that is lost", function()
     end)
   end
 
+  it("and ends some of its reads well when others have failed already is a lost one from the first failure", function()
+    local _, drive = faulty {"every=32k,times=14,delay=30", "after=100,delay=20,error=EIO", size = 4 * M}
+    local result = assert(drive:run {depth = 32})
+    assert.equal("device lost", result.stopped_by)
+    assert.equal(114, result.ios)
+    assert.equal(0, result.errors)
+  end)
+
   it("keeps the bad sectors that it had before", function()
     local _, drive = faulty {"at=40k,length=8k,error=EIO", "after=100,error=EIO", size = 4 * M}
     local result = assert(drive:run {})

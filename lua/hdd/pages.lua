@@ -164,8 +164,8 @@ local SCSI_LOGS = {0x02, 0x03, 0x05, 0x06, 0x0d, 0x0e, 0x10, 0x11, 0x15, 0x18, 0
 -- The numbers in a list of pages: VPD page 00h, log page 00h.
 local function listed(page)
   local set = {}
-  local length = page and #page >= 4 and string.unpack(">I2", page, 3) or 0
-  for i = 5, math.min(4 + length, #page or 0) do set[page:byte(i) & 0xff] = true end
+  if not page or #page < 4 then return set end
+  for i = 5, math.min(4 + string.unpack(">I2", page, 3), #page) do set[page:byte(i)] = true end
   return set
 end
 

@@ -10,8 +10,8 @@
 #include <lua.h>
 
 /* lua_resume for a queue's slot, with the running state kept up to date.  Results and errors are
-   lua_resume's.  While it runs, in_slot() is true, and so nothing but the slot's own reads may wait:
-   a wait there would hold up the other slots' completions. */
+   lua_resume's.  While it runs, in_slot() is true, and so nothing but the slot's own reads may
+   wait: a wait there would hold up the other slots' completions. */
 int hdd_resume(lua_State *co, lua_State *from, int nargs, int *nresults);
 
 /* For an interpreter: `L` (its main coroutine) runs now, and coroutine.resume, .wrap and .close

@@ -138,8 +138,8 @@ static int report(lua_State *L, int status) {
   return status == LUA_ERRFILE ? NOT_RUN : FAILED;
 }
 
-/* lua5.4's manners (off until -W or warn "@on"), but an error in a finalizer is always told: nothing
-   else would ever say so. */
+/* lua5.4's manners (off until -W or warn "@on"), but an error in a finalizer is always told:
+   nothing else would ever say so. */
 static void on_warning(void *state, const char *text, int to_continue) {
   static bool continued, shown;
   bool *on = state;
@@ -169,7 +169,7 @@ static bool reader_left(void) {
 }
 
 /* Jobs are stopped and settings restored by the state's end.  Returns the exit status.  os.exit in
-   a finalizer brings us here once more; lua_close then goes on with the finalizers that are left. */
+   a finalizer brings us here once more: lua_close then goes on with the finalizers left. */
 static int leave(lua_State *L, int status) {
   coroutine_track(NULL);
   lua_close(L);
@@ -315,7 +315,7 @@ static int run_all(lua_State *L, const struct options *o) {
 
 /* ---- the start ---- */
 
-/* The global `arg`: the script's name is at 0, its arguments from 1 on, what came before it below. */
+/* The global `arg`: the script's name is at 0, its arguments from 1 on, what came before below. */
 static void push_arguments(lua_State *L, const struct options *o) {
   int zero = o->script < o->argc ? o->script : 0;
   lua_createtable(L, o->argc - zero, zero + 1);

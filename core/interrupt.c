@@ -19,8 +19,8 @@
 #include "setting.h"
 #include "system.h"
 
-/* How long a script may go on in pure Lua after a signal, or after we handed it a partial result: in
-   processor time, as a busy machine or a slow disk must not cost a script its saving. */
+/* How long a script may go on in pure Lua after a signal, or after we handed it a partial result:
+   in processor time, as a busy machine or a slow disk must not cost a script its saving. */
 #define GRACE_NS (NS_PER_S / 2)
 
 /* Two signals closer than this are one request: timeout(1) signals both its child and the group
@@ -38,9 +38,9 @@ enum { NSIGNALS = sizeof SIGNALS / sizeof SIGNALS[0] };
 
 static atomic_int pending;           /* the signal's number, 0 when none waits */
 static _Atomic int64_t signalled_ns; /* when it came */
-static _Atomic int64_t grace_ns;     /* when the grace time began, by this thread's processor time */
-static int wake_fd = -1;             /* an eventfd: readable once a signal has come */
-static unsigned nested;              /* interrupt_wait_begin without its end */
+static _Atomic int64_t grace_ns; /* when the grace time began, by this thread's processor time */
+static int wake_fd = -1;         /* an eventfd: readable once a signal has come */
+static unsigned nested;          /* interrupt_wait_begin without its end */
 static atomic_int broken_writes;
 static bool permanent; /* not only around waits */
 static struct sigaction previous[NSIGNALS], previous_pipe;
@@ -269,7 +269,7 @@ static int grace(lua_State *L) {
   return 0;
 }
 
-/* interrupt_signals(on): handle signals from now on, also while no call of ours waits; or no longer. */
+/* interrupt_signals(on): handle signals from now on, also while no call of ours waits; or not. */
 static int interrupt_signals(lua_State *L) {
   luaL_checktype(L, 1, LUA_TBOOLEAN);
   if (lua_toboolean(L, 1)) {

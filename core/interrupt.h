@@ -38,14 +38,14 @@ void interrupt_wait_begin(void);
 void interrupt_wait_end(void);
 
 /* Wait until one of `n` descriptors has something, until the clock (now_ns) shows `until_ns`
-   (INT64_MAX: for ever), or until a signal of ours has come since the last wait.  `fds` has room for
-   n + 1.  Signals that are not ours neither end nor lengthen the wait.  Returns the number of
+   (INT64_MAX: for ever), or until a signal of ours has come since the last wait.  `fds` has room
+   for n + 1.  Signals that are not ours neither end nor lengthen the wait.  Returns the number of
    descriptors that have something, or -errno.  Calls interrupt_wait_begin and _end itself. */
 int interrupt_poll(struct pollfd *fds, unsigned n, int64_t until_ns);
 
-/* Install the handlers for good, and one for SIGPIPE: a reader of our output that goes away must not
-   cost a measurement, so writes return EPIPE.  (After a quarter of a million in a row it counts as an
-   interrupt.) */
+/* Install the handlers for good, and one for SIGPIPE: a reader of our output that goes away must
+   not cost a measurement, so writes return EPIPE.  (After a quarter of a million in a row it counts
+   as an interrupt.) */
 void interrupt_install(void);
 
 /* Push hdd.interrupted, the value that is raised: always the same one. */

@@ -10,8 +10,8 @@
 /* Looks once, from /proc/self/exe.  False when there is nothing of ours around. */
 bool place_find(void);
 
-/* Puts our folders in front of package.path and package.cpath, and makes require prefer the compiled
-   ones of our modules. */
+/* Puts our folders in front of package.path and package.cpath, and makes require prefer the
+   compiled ones of our modules. */
 void place_prepare_require(lua_State *L);
 
 /* The file to run for `name`: a file of that very path, else the shipped script of that bare name.

@@ -19,8 +19,8 @@
 
 enum { CHANGES = 256, PATH_SIZE = 256, VALUE_SIZE = 128 };
 
-/* What is changed now, in a table of fixed size, so that a signal's handler may walk it.  `order` is
-   0 for a free entry; it is written last, and cleared first. */
+/* What is changed now, in a table of fixed size, so that a signal's handler may walk it.  `order`
+   is 0 for a free entry; it is written last, and cleared first. */
 static struct change {
   _Atomic unsigned order; /* the later the change, the higher */
   char path[PATH_SIZE];

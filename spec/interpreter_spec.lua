@@ -49,9 +49,11 @@ describe("hddlua's options", function()
   end)
 
   it("that are unknown or lack their argument end with status 2", function()
-    for _, case in ipairs {{"-x", "unrecognized option '-x'"}, {"--nope", "unrecognized option '--nope'"},
-                           {"-vv", "unrecognized option '-vv'"}, {"-e", "missing after '-e'"},
-                           {"-l", "missing after '-l'"}} do
+    for _, case in ipairs {
+      {"-x", "unrecognized option '-x'"}, {"--nope", "unrecognized option '--nope'"},
+      {"-vv", "unrecognized option '-vv'"}, {"-e", "missing after '-e'"},
+      {"-l", "missing after '-l'"},
+    } do
       local status, out, err = hddlua {case[1]}
       assert.same({2, ""}, {status, out})
       assert.equal("hddlua: ", err:sub(1, 8))
@@ -80,7 +82,8 @@ describe("a script", function()
   it("gets its arguments in ... and in arg, with what came before it below", function()
     local path = file "print(...) print(#arg, arg[0], arg[-1], arg[-2], arg[-3], arg[-4])"
     local _, out = hddlua {"-e", "x = 1", path, "a", "", "--help"}
-    assert.equal(("a\t\t--help\n3\t%s\tx = 1\t-e\t%s\tnil\n"):format(path, process.interpreter), out)
+    local expected = "a\t\t--help\n3\t%s\tx = 1\t-e\t%s\tnil\n"
+    assert.equal(expected:format(path, process.interpreter), out)
   end)
 
   it("may be on standard input, with and without a dash", function()
@@ -122,7 +125,8 @@ describe("a script", function()
   it("that is not there ends with status 2, and the names of those that are", function()
     local status, out, err = hddlua {"no-such-script"}
     assert.same({2, ""}, {status, out})
-    assert.matches("^hddlua: no%-such%-script: no such file, nor a script of hddlua's own; these are: ", err)
+    assert.matches("^hddlua: no%-such%-script: no such file, nor a script of hddlua's own; " ..
+      "these are: ", err)
     status, out, err = hddlua {"./no-such-script.lua"}
     assert.same({2, "", "hddlua: cannot open ./no-such-script.lua: No such file or directory\n"},
       {status, out, err})
@@ -141,7 +145,8 @@ describe("a script", function()
       assert.equal("", r.stderr)
       local version, path = r.stdout:match("(%S+) (.*)")
       assert.equal(require "hdd.version", version)
-      local top = program == installed and root .. "/opt/x/share/lua/5.4" or shell.must("pwd -P") .. "/lua"
+      local top = shell.must("pwd -P") .. "/lua"
+      if program == installed then top = root .. "/opt/x/share/lua/5.4" end
       assert.equal(top .. "/hdd/task.lua", path)
     end
   end)
@@ -171,14 +176,15 @@ describe("an uncaught error", function()
       "^hddlua: custom\n", TRACEBACK)
     fails("error(12)", "^hddlua: 12\n", TRACEBACK)
     fails("error(print)", "^hddlua: %(error object is a function value%)\n", TRACEBACK)
-    fails("local x <close> = nil; local a = nil + 1", "attempt to perform arithmetic on a nil value")
+    fails("local a = nil + 1", "attempt to perform arithmetic on a nil value")
   end)
 
   it("in a coroutine, a module, a __close or the syntax is told as well", function()
     fails("coroutine.wrap(function() error('deep') end)()", "deep\n", TRACEBACK)
     fails("local a = = 1", "^hddlua: %(command line%):1: unexpected symbol near '='")
     fails("require 'no.such.module'", "module 'no.such.module' not found", TRACEBACK)
-    fails("local _ <close> = setmetatable({}, {__close = function() error 'closing' end})", "closing\n")
+    fails("local _ <close> = setmetatable({}, {__close = function() error 'closing' end})",
+      "closing\n")
     local module = file("error 'in the module'")
     fails(("package.path = %q; require 'x'"):format(module), "in the module", TRACEBACK)
   end)
@@ -191,10 +197,12 @@ end)
 
 describe("the end of a program", function()
   it("is what os.exit says, with the state closed and all finalizers run", function()
-    for code, status in pairs {["true"] = 0, ["false"] = 1, ["7"] = 7, [""] = 0, ["3, false"] = 3} do
-      local chunk = "setmetatable({}, {__gc = function() print 'closed' end}) os.exit(" .. code .. ")"
+    local cases = {["true"] = 0, ["false"] = 1, ["7"] = 7, [""] = 0, ["3, false"] = 3}
+    for code, status in pairs(cases) do
+      local leave = "os.exit(" .. code .. ")"
+      local chunk = "setmetatable({}, {__gc = function() print 'closed' end}) " .. leave
       assert.same({status, "closed\n", ""}, {hddlua {"-e", chunk}})
-      assert.equal(status, (hddlua {"-e", "coroutine.wrap(function() os.exit(" .. code .. ") end)()"}))
+      assert.equal(status, (hddlua {"-e", "coroutine.wrap(function() " .. leave .. " end)()"}))
     end
     local _, out = hddlua {"-e", [[
       setmetatable({}, {__gc = function() print "first made" end})
@@ -255,7 +263,8 @@ describe("the prompt on a pipe", function()
   it("prints values as lua5.4 does", function()
     assert.equal("2\n1\tnil\tx\n5\n\n", (prompt "1+1\n1, nil, 'x'\n= 5\n"))
     assert.equal("\n", (prompt "x = 1\n\nlocal y = 2\n"))
-    assert.equal("custom\n\n", (prompt "setmetatable({}, {__tostring = function() return 'custom' end})\n"))
+    assert.equal("own\n\n",
+      (prompt "setmetatable({}, {__tostring = function() return 'own' end})\n"))
   end)
 
   it("takes statements of several lines, and the last line without its end", function()
@@ -269,7 +278,8 @@ describe("the prompt on a pipe", function()
   it("tells of errors and goes on", function()
     local out, err, status = prompt "error 'oops'\nlocal = 1\nerror {}\nnosuch()\nprint 'on'\n"
     assert.same({"on\n\n", 0}, {out, status})
-    assert.matches("stdin:1: oops\nstack traceback:\n\t%[C%]: in function 'error'\n\tstdin:1: in main chunk\n\t%[C%]: in %?\n", err)
+    assert.matches("stdin:1: oops\nstack traceback:\n\t%[C%]: in function 'error'\n" ..
+      "\tstdin:1: in main chunk\n\t%[C%]: in %?\n", err)
     assert.matches("stdin:1: <name> expected near '='\n", err)
     assert.matches("%(error object is a table value%)", err)
     assert.not_matches("prompt.lua", err)
@@ -283,8 +293,8 @@ describe("the prompt on a pipe", function()
   it("shows its prompts, a person's own too", function()
     local _, out = hddlua({"-i"}, {stdin = "do\nend\n"})
     assert.matches("\n> >> > \n$", out)
-    _, out = hddlua({"-i", "-e", "_PROMPT = setmetatable({}, {__tostring = function() return 'own? ' end})"},
-      {stdin = "x = 1\n"})
+    local own = "_PROMPT = setmetatable({}, {__tostring = function() return 'own? ' end})"
+    _, out = hddlua({"-i", "-e", own}, {stdin = "x = 1\n"})
     assert.matches("\nown%? own%? \n$", out)
   end)
 end)
@@ -310,7 +320,8 @@ describe("the prompt on a terminal", function()
 
   it("discards the line, a continued one too, at Ctrl-C", function()
     local screen, r = type_in {
-      {"x = 'kept'\n", till = "kept'\r\n> "}, {"\3", till = "^C"}, {"half a li", till = "half a li"},
+      {"x = 'kept'\n", till = "kept'\r\n> "}, {"\3", till = "^C"},
+      {"half a li", till = "half a li"},
       {"\3", till = "half a li^C"}, {"for i = 1, 2 do\n", till = ">> "}, {"  pri", till = "  pri"},
       {"\3", till = "  pri^C"}, {"'x is ' .. x\n", till = "x is kept"}, {"\4"},
     }
@@ -321,7 +332,8 @@ describe("the prompt on a terminal", function()
 
   it("interrupts a loop, a sleep and a run at Ctrl-C, and keeps variables", function()
     local screen, r = type_in {
-      {"x = 'kept'; print 'lo' while true do end\n", till = "\nlo"}, {"\3", till = "interrupted\r\n> "},
+      {"x = 'kept'; print 'lo' while true do end\n", till = "\nlo"},
+      {"\3", till = "interrupted\r\n> "},
       {"print 'sl' hdd.sleep(100)\n", till = "\nsl"}, {"\3", till = "sl\r\n^Cinterrupted\r\n> "},
       {"drive = hdd.open('/dev/zero', {size = 1 << 20})\n", till = "1 << 20})\r\n> "},
       {"print 'ru' r = drive:run {pattern = 'random', runtime = 100}\n", till = "\nru"},
@@ -335,7 +347,8 @@ describe("the prompt on a terminal", function()
 
   it("lets tasks go on while it waits for a line", function()
     local screen = type_in {
-      {"t = hdd.task(function() hdd.sleep(0.1) print('the task ' .. 'says so') end)\n", till = "the task says so"},
+      {"t = hdd.task(function() hdd.sleep(0.1) print('the task ' .. 'says so') end)\n",
+       till = "the task says so"},
       {"t:done()\n", till = "true"}, {"\4"},
     }
     assert.matches("the task says so\nt:done%(%)\ntrue\n", screen)

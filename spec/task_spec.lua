@@ -132,7 +132,8 @@ describe("an error in a task #core", function()
       pcall(seen.wait, seen)
     ]]
     assert.equal(0, r.status)
-    assert.matches("hddlua: a task failed, and nothing waited for it: unseen\nstack traceback:", r.stderr)
+    assert.matches("hddlua: a task failed, and nothing waited for it: unseen\nstack traceback:",
+      r.stderr)
     assert.not_matches("waited for\n", r.stderr)
   end)
 end)
@@ -286,7 +287,8 @@ end)
 
 describe("hdd.each", function()
   it("hands out results in the drives' order, whatever their functions do", function()
-    local paths = {scratch.file(4096), scratch.path("missing"), scratch.file(8192), scratch.file(512)}
+    local missing = scratch.path("missing")
+    local paths = {scratch.file(4096), missing, scratch.file(8192), scratch.file(512)}
     local results = task.each(paths, function(drive)
       if drive.size == 4096 then task.sleep(0.05) return drive.size end
       if drive.size == 8192 then error("boom") end

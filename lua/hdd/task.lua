@@ -1,7 +1,7 @@
 --- Tasks: ordinary code for one drive, run for many at a time in one process.
 --
--- A task is a coroutine made here. What waits in it (a run, a sleep, another task) lets the others go
--- on; all their waits are one poll. What waits in the main program runs the tasks meanwhile, and
+-- A task is a coroutine made here. What waits in it (a run, a sleep, another task) lets the others
+-- go on; all their waits are one poll. What waits in the main program runs the tasks meanwhile, and
 -- only then: a task begins at the next wait, and those left over when the program ends are dropped.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.task

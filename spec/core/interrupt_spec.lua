@@ -1,5 +1,5 @@
--- Ctrl-C and its kin, and the poll that they end. What a person presses is pressed in a process of its
--- own.
+-- Ctrl-C and its kin, and the poll that they end. What a person presses is pressed in a process of
+-- its own.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local core = require "hdd.core"
 local process = require "spec.support.process"
@@ -26,7 +26,8 @@ end
 
 local INT <const> = {{"INT", 0.1}}
 
--- ThreadSanitizer keeps a signal back until the program calls the C library, which an allocation does.
+-- ThreadSanitizer keeps a signal back until the program calls the C library, which an allocation
+-- does.
 local deferred = process.interpreter:find("tsan", 1, true)
 local LOOP <const> = deferred and "while true do local _ = {} end" or "while true do end"
 
@@ -56,15 +57,17 @@ describe("poll #core", function()
   end)
 
   it("refuses what is no descriptor and no time", function()
-    assert.error_matches(function() core.poll {"x"} end, "descriptor or an open file expected, not x")
-    assert.error_matches(function() core.poll({}, 0 / 0) end, "a time%-out is seconds, 0 or more, or nil")
+    assert.error_matches(function() core.poll {"x"} end,
+      "descriptor or an open file expected, not x")
+    assert.error_matches(function() core.poll({}, 0 / 0) end,
+      "a time%-out is seconds, 0 or more, or nil")
     assert.has_error(function() core.poll(3) end)
   end)
 
   it("is neither ended nor lengthened by signals that are not ours", function()
     local pid = shell.must("echo $PPID")
-    local noise <close> = io.popen(
-      "for i in $(seq 80); do kill -WINCH " .. pid .. "; kill -CONT " .. pid .. "; sleep 0.01; done")
+    local noise <close> = io.popen(("for i in $(seq 80); do kill -WINCH %s; kill -CONT %s; " ..
+      "sleep 0.01; done"):format(pid, pid))
     local took = elapsed_s(core.poll, {}, 0.5)
     assert.is_true(took >= 0.5)
     assert.is_true(took < 0.7)
@@ -79,7 +82,9 @@ describe("a signal in a stock interpreter #core", function()
   end
 
   local function stock_only()
-    if package.preload["hdd.core"] then pending("this is hddlua, which handles them all the time") end
+    if package.preload["hdd.core"] then
+      pending("this is hddlua, which handles them all the time")
+    end
   end
 
   it("is handled only while a call of ours waits", function()
@@ -140,15 +145,17 @@ describe("the first signal", function()
   end)
 
   it("comes twice from timeout(1), and is one", function()
-    local r = run("ready() print(pcall(hdd.sleep, 100)) print 'saved'", {{"TERM", 0.1}, {"TERM", 0.11}})
+    local r = run("ready() print(pcall(hdd.sleep, 100)) print 'saved'",
+      {{"TERM", 0.1}, {"TERM", 0.11}})
     assert.matches("saved", r.stdout)
     assert.equal(143, r.status)
   end)
 
   it("is not taken by a program that was to ignore it", function()
-    local r = process.run({"sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", process.interpreter, "-e",
-      "io.stdout:setvbuf 'no' print 'ready' require('hdd').sleep(0.5) print 'whole'"},
-      {events = {{when = "ready", after = 0.1, signal = "INT"}, {when = "ready", after = 0.2, signal = "HUP"}}})
+    local r = process.run({"sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", process.interpreter,
+      "-e", "io.stdout:setvbuf 'no' print 'ready' require('hdd').sleep(0.5) print 'whole'"},
+      {events = {{when = "ready", after = 0.1, signal = "INT"},
+                 {when = "ready", after = 0.2, signal = "HUP"}}})
     assert.same({0, "ready\nwhole\n"}, {r.status, r.stdout})
   end)
 end)
@@ -264,7 +271,10 @@ describe("Lua code that loops without calling us", function()
   end)
 
   it("costs nothing when nothing is pending: no hook is set", function()
-    local r = run("print(debug.gethook()) coroutine.wrap(function() print(debug.gethook()) end)()", {})
+    local r = run([[
+      print(debug.gethook())
+      coroutine.wrap(function() print(debug.gethook()) end)()
+    ]], {})
     assert.equal("nil\nnil\n", r.stdout)
   end)
 end)
@@ -309,8 +319,8 @@ describe("a reader that goes away", function()
   end)
 
   it("ends a script that would print for ever", function()
-    local r = process.run({"sh", "-c", [[{ "$@"; echo $? >&2; } | head -n 1]], "sh", process.interpreter,
-      "-e", "while true do print 'x' end"}, {timeout = 60})
+    local r = process.run({"sh", "-c", [[{ "$@"; echo $? >&2; } | head -n 1]], "sh",
+      process.interpreter, "-e", "while true do print 'x' end"}, {timeout = 60})
     assert.same({"x\n", "141\n"}, {r.stdout, r.stderr})
   end)
 
@@ -322,6 +332,7 @@ describe("a reader that goes away", function()
       program:close()
       os.execute("grep SigIgn /proc/self/status")
     ]]
-    assert.matches("^nil\tBroken pipe\t32\nSigIgn:\t%x*[02468ace]%x%x%x\n", r.stdout) -- bit 12 is clear
+    -- bit 12, SIGPIPE's, is clear
+    assert.matches("^nil\tBroken pipe\t32\nSigIgn:\t%x*[02468ace]%x%x%x\n", r.stdout)
   end)
 end)

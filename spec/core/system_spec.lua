@@ -78,7 +78,8 @@ describe("a terminal #core", function()
   end)
 
   it("is a descriptor or an open file; anything else is refused", function()
-    assert.error_matches(function() core.isatty("x") end, "descriptor or an open file expected, not x")
+    assert.error_matches(function() core.isatty("x") end,
+      "descriptor or an open file expected, not x")
     local file = assert(io.open("/dev/null"))
     file:close()
     assert.error_matches(function() core.isatty(file) end, "descriptor or an open file expected")

@@ -22,9 +22,17 @@
 #define JOB     "hdd.Job"
 #define RUNNING "hdd.running" /* registry: the set of jobs that have not been seen to finish */
 
-/* What Lua gave, as it was at the start (a table of options may be used again for the next job), and
-   what Lua will get. */
-enum { PATTERN_VALUE = 1, RECORDS_VALUE, HISTOGRAM_VALUE, OUTCOME, PROBLEM, USER_VALUES = PROBLEM };
+/* What Lua gave, as it was at the start (a table of options may be used again for the next job); what
+   Lua will get; and the drive, which must not be collected, and so closed, under a running job. */
+enum {
+  PATTERN_VALUE = 1,
+  RECORDS_VALUE,
+  HISTOGRAM_VALUE,
+  OUTCOME,
+  PROBLEM,
+  DEVICE_VALUE,
+  USER_VALUES = DEVICE_VALUE
+};
 
 struct handle {
   struct job *job;
@@ -183,6 +191,8 @@ static int job_start(lua_State *L) {
     code = tally_open(&j->tally, &p.tally);
   if (code != 0)
     return hdd_fail(L, code, "%s: memory for the results", d->path);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, DEVICE_VALUE);
   static const char *const kept[] = {"pattern", "records", "histogram"};
   for (int i = 0; i < 3; i++) {
     lua_getfield(L, 2, kept[i]);

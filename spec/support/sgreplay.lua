@@ -10,6 +10,28 @@ local M = {}
 local FIXTURES <const> = "spec/fixtures/smart/"
 local stand_in -- a file that stands for the drive's node
 
+local function prepare()
+  if stand_in then return end
+  shell.must("make -s build/support/sgreplay.so")
+  stand_in = scratch.file(1 << 20)
+end
+
+--- The environment in which a program finds a drive.
+-- @tparam string drive  folder of the fixtures, "ata/WD6000HLHX-01JJPV0-a", or a path of another folder
+-- @tparam[opt] table more  further variables
+-- @treturn table  for `process.run`
+-- @treturn string  path of the file that stands for the drive's node
+function M.environment(drive, more)
+  prepare()
+  local env = {
+    SGREPLAY_DIR = drive:match("^/") and drive or FIXTURES .. drive, LD_PRELOAD = "build/support/sgreplay.so",
+    -- The sanitiser wants to be the first library that is loaded.
+    ASAN_OPTIONS = (os.getenv("ASAN_OPTIONS") or "") .. ":verify_asan_link_order=0",
+  }
+  for name, value in pairs(more or {}) do env[name] = value end
+  return env, stand_in
+end
+
 --- Runs a chunk of Lua in hddlua; in `...` it has the path of the drive, and what it is: "ata",
 -- "nvme" or "scsi".
 -- @tparam string drive  folder of the fixtures: "ata/WD6000HLHX-01JJPV0-a"
@@ -19,19 +41,25 @@ local stand_in -- a file that stands for the drive's node
 -- @usage local r = sgreplay.lua("ata/SP0812C-a", "print(...)", {env = {SGREPLAY_ONLY12 = "1"}})
 function M.lua(drive, chunk, options)
   options = options or {}
-  if not stand_in then
-    shell.must("make -s build/support/sgreplay.so")
-    stand_in = scratch.file(1 << 20)
-  end
-  local env = {
-    SGREPLAY_DIR = FIXTURES .. drive, LD_PRELOAD = "build/support/sgreplay.so",
-    -- The sanitiser wants to be the first library that is loaded.
-    ASAN_OPTIONS = (os.getenv("ASAN_OPTIONS") or "") .. ":verify_asan_link_order=0",
-  }
-  for name, value in pairs(options.env or {}) do env[name] = value end
-  local arguments = {stand_in, (drive:match("^%l+"))}
+  local env, path = M.environment(drive, options.env)
+  local arguments = {path, (drive:match("^%l+"))}
   table.move(options.arguments or {}, 1, #(options.arguments or {}), 3, arguments)
   return process.lua(chunk, setmetatable({env = env, arguments = arguments}, {__index = options}))
+end
+
+--- Runs a script that comes with hddlua on a drive.
+-- @tparam string drive   folder of the fixtures, "ata/WD6000HLHX-01JJPV0-a"
+-- @tparam string script  "smart"
+-- @tparam[opt] {string,...} arguments  after the drive
+-- @tparam[opt] table options  as for `process.run`; `kind` of a folder elsewhere
+-- @treturn table  as `process.run`'s
+-- @usage local r = sgreplay.script("ata/SP0812C-a", "smart", {"--json", "-"})
+function M.script(drive, script, arguments, options)
+  options = options or {}
+  local env, path = M.environment(drive, options.env)
+  local words = {script, path, "--as", options.kind or (drive:match("^%l+"))}
+  table.move(arguments or {}, 1, #(arguments or {}), #words + 1, words)
+  return process.hddlua(words, setmetatable({env = env}, {__index = options}))
 end
 
 local recorded = {}

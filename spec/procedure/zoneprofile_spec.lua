@@ -76,6 +76,15 @@ describe("a zone profile", function()
     assert.same(d.parameters, profile(path, d.parameters).parameters)
   end)
 
+  it("of a single sector is one zone", function()
+    for _, parameters in ipairs { {}, { quick = true }, { count = 1 } } do
+      local d = profile(scratch.file(512), parameters)
+      assert.equal(1, #d.zones)
+      assert.equal(1, d.zones[1].ios)
+      assert.equal(512, d.zones[1].length_bytes)
+    end
+  end)
+
   it("of several passes has the median of the rates, and the spread", function()
     local d = profile(path, { count = 3, zone_size = MiB, passes = 3 })
     for _, zone in ipairs(d.zones) do

@@ -38,7 +38,7 @@ end
 -- @tparam string script
 -- @usage cli.called("smart")
 function M.called(script)
-  name, output.name = script, script
+  name = script
 end
 
 --- A parser of options with what every procedure's script has: the drive, where results go, help.
@@ -127,7 +127,7 @@ function M.measure(procedure, parameters, options)
     { buffered = options.buffered, size = options.size })
   if not drive then M.refuse(message) end
   local out, document
-  out, message = output.new(options, drive)
+  out, message = output.new(options, drive, name)
   if not out then M.refuse(message) end
   current = out
   document, message = procedure.run(drive, parameters, out:observer())

@@ -43,11 +43,12 @@ end
 -- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `save`, `force`, `charset` ("utf8",
 --   "ascii", or nil: by the locale)
 -- @tparam Drive drive
+-- @tparam string name    of the script, for messages
 -- @treturn Output
 -- @return or nil, message when one of them cannot be written
-function M.new(options, drive)
+function M.new(options, drive, name)
   local self = setmetatable({
-    force = options.force, progress = progress.new(), files = {},
+    name = name, force = options.force, progress = progress.new(), files = {},
   }, Output)
   self.utf8 = options.charset == "utf8" or not options.charset and terminal.is_utf8()
   local on_stdout = 0
@@ -76,7 +77,7 @@ end
 -- @tparam string text
 function Output:say(text)
   self.progress:clear()
-  io.stderr:write(M.name or "hddlua", ": ", text, "\n")
+  io.stderr:write(self.name, ": ", text, "\n")
 end
 
 -- Saves the document; what went wrong is told when it is new. One that its own schema does not

@@ -6,6 +6,8 @@ local sysfs = require "hdd.sysfs"
 
 local M = {}
 
+local EPERM <const>, EACCES <const>, EINVAL <const> = 1, 13, 22
+
 -- A file's reads go through the queue of the system's own disk: that one is left alone.
 local HAS_QUEUE <const> = {
   disk = true, partition = true, loop = true, ["device-mapper"] = true, md = true,
@@ -29,10 +31,12 @@ function M.set(drive, name)
   if not name or name == "keep" or name == drive.scheduler then return nil end
   local disk = (drive.parent or drive.name):gsub("/", "!")
   local path = string.format("%s/block/%s/queue/scheduler", sysfs.roots.sys, disk)
-  local setting, message = core.setting(path, name)
+  local setting, message, code = core.setting(path, name)
   if setting then return setting end
-  return nil, string.format("the I/O scheduler stays %s: %s%s", drive.scheduler, message,
-    drive.schedulers and " (there are: " .. table.concat(drive.schedulers, ", ") .. ")" or "")
+  local way_out = code == EINVAL and drive.schedulers
+    and " (there are: " .. table.concat(drive.schedulers, ", ") .. ")"
+    or (code == EACCES or code == EPERM) and ": run as root" or ""
+  return nil, string.format("the I/O scheduler stays %s: %s%s", drive.scheduler, message, way_out)
 end
 
 return M

@@ -44,8 +44,9 @@ local function read_spacing(reader, quick)
     reader:bytes("zone_skip", 2 << 30, 0)
     return
   end
-  local count = reader:integer("count", QUICK_COUNT, 1, zones.MOST)
   local block = reader.drive.logical_block_size
+  local few = math.max(1, math.min(QUICK_COUNT, span // block))
+  local count = reader:integer("count", few, 1, zones.MOST)
   local most = span // count // block * block
   local size = reader:bytes("zone_size", quick and QUICK_ZONE or 256 << 20, 1)
   if most == 0 then

@@ -21,13 +21,14 @@ M.CLASSES_NS = { 3000000, 10000000, 50000000, 150000000, 500000000 }
 --- Blocks that cost as many extra turns, or more, are counted together.
 M.MOST_TURNS = 8
 
--- Completions that are graded together, those behind them that are looked at for whether the time was
--- made up for, and those that a median is taken from.
-local WINDOW <const>, AHEAD <const>, MEDIAN <const> = 64, 2, 192
+-- Completions that are graded together, those before and behind one that tell when the drive was done
+-- with it, those that a median is taken from, and the blocks whose mean time one of these is: that
+-- hides how late this program was to see one or the other.
+local WINDOW <const>, BACK <const>, AHEAD <const>, MEDIAN <const>, MEAN <const> = 64, 3, 2, 192, 8
 
--- From so many extra turns on a block is suspected. Half a turn and more below the limit of 2: the
--- stamp before it may be late, too.
-local SUSPECT_TURNS <const> = 1.25
+-- From so many extra turns on a block is suspected. More than a turn below the limit of 2: on a busy
+-- machine all completions before it may have been seen late, and it in time.
+local SUSPECT_TURNS <const> = 0.75
 
 -- Suspects that are kept: when there are more the worst half stays.
 local SUSPECTS <const> = 4096
@@ -72,12 +73,18 @@ local function before(queue, i)
   end
 end
 
-local function remember(self, own_ns)
+-- Notes the mean time of the last blocks, if they are whole ones that were read.
+local function remember(self, i)
+  local queue = self.queue
+  if i <= MEAN then return end
+  for k = i - MEAN, i do
+    if queue[k].code ~= 0 or queue[k].length ~= self.block_size then return end
+  end
   self.recent_at = self.recent_at % MEDIAN + 1
-  self.recent[self.recent_at] = own_ns
+  self.recent[self.recent_at] = (queue[i].done_ns - queue[i - MEAN].done_ns) / MEAN
 end
 
--- The median own time of a whole block around here; nil while there are too few.
+-- The median time of a whole block around here; nil while there are too few.
 local function typical(self)
   if #self.recent < 8 then return self.typical_ns end
   local sorted = table.move(self.recent, 1, #self.recent, 1, {})
@@ -86,12 +93,17 @@ local function typical(self)
   return self.typical_ns
 end
 
--- How much later than due the drive was done with completion i, ns: the earliest that those around
--- it speak for.
+-- The time from when the drive was done with what came before completion i to when it was done with
+-- it, ns: the earliest that those around it speak for. What is before a suspect does not count, but
+-- for the one right before it.
 local function shift(queue, i, typical_ns)
   local entry, last = queue[i], queue[i - 1]
   local from = last and last.done_ns or entry.submitted_ns
-  if last and queue[i - 2] then from = math.min(from, queue[i - 2].done_ns + typical_ns) end
+  for k = 1, BACK do
+    local earlier = queue[i - 1 - k]
+    if not earlier or k > 1 and (queue[i - k].suspect or queue[i - 1].suspect) then break end
+    from = math.min(from, earlier.done_ns + k * typical_ns)
+  end
   local to = entry.done_ns
   for k = 1, AHEAD do
     if queue[i + k] then to = math.min(to, queue[i + k].done_ns - k * typical_ns) end
@@ -152,6 +164,7 @@ local function grade(self, i, typical_ns)
   self.turns[turns] = self.turns[turns] + 1
   local limit_ns = self.turn_ns and SUSPECT_TURNS * self.turn_ns or self.slow_ns
   if (self.turn_ns and extra_ns or entry.own_ns) >= limit_ns then
+    entry.suspect = true
     suspect(self, entry, math.max(0, extra_ns), typical_ns)
   end
 end
@@ -163,14 +176,14 @@ local function grade_waiting(self, keep)
     local entry = queue[i]
     if not entry.own_ns then
       entry.own_ns = entry.done_ns - math.max(entry.submitted_ns, before(queue, i) or 0)
-      if entry.code == 0 and entry.length == self.block_size then remember(self, entry.own_ns) end
+      remember(self, i)
     end
   end
   local typical_ns = typical(self)
   local last = #queue - keep
   for i = self.done + 1, last do grade(self, i, typical_ns) end
   self.done = math.max(self.done, last)
-  -- A depth of completions stays, to be looked back at.
+  -- Some stay, to be looked back at.
   local drop = self.done - WINDOW
   if drop > 0 then
     table.move(queue, drop + 1, #queue + drop, 1)

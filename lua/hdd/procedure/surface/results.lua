@@ -177,7 +177,7 @@ function M.map(cells, c, slow)
   for i, cell in ipairs(cells) do
     rows[i] = {
       offset_bytes = cell.from, length_bytes = cell.to - cell.from, blocks = cell.blocks or 0,
-      read_bytes = cell.bytes or 0, busy_s = (cell.busy_ns or 0) / 1e9,
+      failed_blocks = cell.failed or 0, read_bytes = cell.bytes or 0, busy_s = (cell.busy_ns or 0) / 1e9,
       bandwidth_bytes_per_s = (cell.busy_ns or 0) > 0 and cell.bytes / cell.busy_ns * 1e9 or nil,
       latency_max_us = us(cell.most_ns), slow_bytes = cell.slow, unreadable_bytes = cell.bad,
       untried_bytes = cell.untried,
@@ -221,7 +221,7 @@ function M.restore(d)
   for i, row in ipairs(d.map or {}) do
     cells[i] = {
       from = row.offset_bytes, to = row.offset_bytes + row.length_bytes, blocks = row.blocks,
-      bytes = row.read_bytes, busy_ns = math.floor((row.busy_s or 0) * 1e9),
+      failed = row.failed_blocks, bytes = row.read_bytes, busy_ns = math.floor((row.busy_s or 0) * 1e9),
       most_ns = row.latency_max_us and math.floor(row.latency_max_us * 1000),
     }
   end

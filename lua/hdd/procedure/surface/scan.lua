@@ -50,7 +50,7 @@ local function taker(self, from, to)
     s.grader:add(offset, length, done_ns - ns, done_ns, code)
     taken.reached = math.max(taken.reached, offset + length)
     if code ~= 0 then
-      s.cover:set(offset, offset + length, "*")
+      s.note_failed(offset, length)
       self.streak, self.first_failed = self.streak + 1, self.first_failed or offset
       taken.failed = true
       return
@@ -99,6 +99,10 @@ local function stretch(self, from, to, stage)
   if not result then return nil, message, code end
   taken.flush()
   s.grader:finish()
+  for _, failure in ipairs(result.failures) do
+    local failed = s.failed[failure.offset_bytes]
+    if failed then failed.error = failure.error end
+  end
   s.busy_s, s.busy_bytes = s.busy_s + result.elapsed_s, s.busy_bytes + result.bytes
   if result.lost_offset_bytes then
     -- Its last failures were no bad blocks; the job has taken them back from its count.

@@ -15,22 +15,25 @@ local M = {}
 local PIECE <const>, LEAD <const> = 128 << 10, 64 << 10
 local STAGE <const> = "confirming slow blocks"
 local OTHER_READS <const> = 48 -- that fill the drive's buffer
-local MEASURE <const> = 4      -- reads of one sector that tell its turns
+local MEASURE <const> = 4      -- reads of one place that tell its turns
 local OVER <const> = {}
 
 -- From how much beyond the median a read counts as slow, ns.
 local function limit_of(s)
-  if s.turn_ns then return (s.p.revolutions - 0.5) * s.turn_ns end
+  if s.turn_ns then return (s.p.revolutions - 0.25) * s.turn_ns end
   return 0.8 * s.p.slow * 1e9
 end
 
--- A read right before a place brings the head there; nothing that is bad is read for that.
-local function lead_in(s, reads, from)
-  local start = math.max(s.p.from, from - LEAD)
-  local parts = s.cover:ranges("+", start, from)
-  if #parts == 1 and parts[1].from == start and parts[1].to == from then
-    reads[#reads + 1] = { start, from - start }
-    return 1
+-- A read right before a place, or else right behind it, brings the head there, so that no seek is in
+-- its time; nothing that is bad is read for that. Returns how many reads these are.
+local function lead_in(s, reads, from, to)
+  for _, place in ipairs { { from - LEAD, from }, { to, to + LEAD } } do
+    local parts = s.cover:ranges("+", place[1], place[2])
+    local part = parts[#parts]
+    if part and (part.to == from or part.from == to) then
+      reads[#reads + 1] = { part.from, part.to - part.from }
+      return 1
+    end
   end
   return 0
 end
@@ -59,7 +62,7 @@ local function reread(s, suspect)
   local pieces = pieces_of(s, suspect)
   suspect.settled = #pieces == 0
   if #pieces == 0 then return hot end
-  local first = lead_in(s, reads, pieces[1].from)
+  local first = lead_in(s, reads, pieces[1].from, pieces[#pieces].to)
   for _, piece in ipairs(pieces) do reads[#reads + 1] = { piece.from, piece.to - piece.from } end
   local answers = s.probe:sequence(reads, STAGE)
   if s.m.over then error(OVER, 0) end
@@ -98,7 +101,7 @@ end
 -- Is a piece slow once more? Its time beyond the median, if so.
 local function again(s, piece)
   local reads = {}
-  lead_in(s, reads, piece.from)
+  lead_in(s, reads, piece.from, piece.to)
   reads[#reads + 1] = { piece.from, piece.to - piece.from }
   local answers = s.probe:sequence(reads, STAGE)
   if s.m.over then error(OVER, 0) end
@@ -112,27 +115,26 @@ local function again(s, piece)
   return extra >= limit_of(s) and extra or nil
 end
 
--- The whole turns that a slow sector costs, and its latency. Read again and again at once, a sector
--- that no buffer may give comes round once and is held up each time: n + 1 turns from one completion
--- to the next. nil when the drive's buffer gives it.
-local function measure(s, offset)
+-- The whole turns that a slow place costs, and its latency. Read again and again at once, what no
+-- buffer may give comes round once and is held up each time: n + 1 turns from one completion to the
+-- next, of all reads together so many times more, which hides a late look at one of them. nil when the
+-- drive's buffer gives it.
+local function measure(s, offset, length)
   local reads = {}
-  for i = 1, MEASURE do reads[i] = { offset, s.drive.logical_block_size } end
+  for i = 1, MEASURE do reads[i] = { offset, length } end
   local answers = s.probe:sequence(reads, STAGE)
   if s.m.over then error(OVER, 0) end
-  local times, latencies = {}, {}
-  for i, answer in ipairs(answers) do
-    local last = answers[i - 1]
-    if answer.ns then latencies[#latencies + 1] = answer.ns end
-    if answer.ns and last and last.ns then
-      times[#times + 1] = answer.begun_ns + answer.ns - last.begun_ns - last.ns
+  local done, latencies = {}, {}
+  for _, answer in ipairs(answers) do
+    if answer.ns then
+      latencies[#latencies + 1] = answer.ns
+      done[#done + 1] = answer.begun_ns + answer.ns
     end
   end
   local latency = statistics.percentile(latencies, 0)
-  if not s.turn_ns then return nil, latency end
-  local time = statistics.percentile(times, 50)
-  if not time or time < 0.5 * s.turn_ns then return nil, latency end
-  return math.max(0, math.floor(time / s.turn_ns + 0.5) - 1), latency
+  if not s.turn_ns or #done < MEASURE or latency < s.turn_ns / 2 then return nil, latency end
+  local turns = (done[MEASURE] - done[1]) / (MEASURE - 1) / s.turn_ns
+  return math.max(0, math.floor(turns + 0.5) - 1), latency
 end
 
 local function add(s, from, to, exact, turns, latency_ns)
@@ -164,7 +166,7 @@ local function locate(s, piece, extra_ns)
   local runs, vanished =
     narrow.find(piece.from, piece.to, s.drive.logical_block_size, left, is_slow)
   for _, run in ipairs(runs) do
-    local turns, latency = measure(s, run.from)
+    local turns, latency = measure(s, run.from, s.drive.logical_block_size)
     if run.exact and turns and turns < s.p.revolutions then
       -- Less than the limit after all: it had to wait for the platter, too.
     elseif run.exact and turns then
@@ -177,28 +179,43 @@ local function locate(s, piece, extra_ns)
   return #runs > 0 or not vanished
 end
 
+-- A piece that was slow in the scan and in the first re-read: what of it is slow.
+local function settle_one(s, piece, unlocated)
+  local extra = again(s, piece)
+  if not extra then return end
+  -- It may have cost a turn less, and had to wait for the platter, too.
+  local turns
+  if s.turn_ns and extra < (s.p.revolutions + 1) * s.turn_ns then
+    turns = measure(s, piece.from, piece.to - piece.from)
+    if turns and turns < s.p.revolutions then return end
+  end
+  if not locate(s, piece, turns and turns * s.turn_ns or extra) then
+    unlocated[#unlocated + 1] = piece
+  end
+end
+
 -- The second re-read of what was slow in the first, and the search in what is slow still.
 local function settle(s, hot)
+  local unlocated = {}
   if #hot == 0 then return end
   fill_buffer(s)
-  local unlocated = {}
   for i, piece in ipairs(hot) do
     s.tell("narrowing down slow blocks", (i - 1) / #hot, piece.from)
-    local extra = again(s, piece)
-    if extra and not locate(s, piece, extra) then
-      unlocated[#unlocated + 1] = piece
-    end
-    local next_one = hot[i + 1]
-    piece.suspect.settled = not (next_one and next_one.suspect == piece.suspect)
+    settle_one(s, piece, unlocated)
+    local behind = hot[i + 1]
+    piece.suspect.settled = not (behind and behind.suspect == piece.suspect)
     s.save()
   end
   if #unlocated == 0 then return end
-  -- The drive's buffer hid where: slow a third time, it is listed as a whole.
+  -- Its very place was not found, as from the drive's buffer all is fast. Slow a third time, it is
+  -- listed as a whole.
   fill_buffer(s)
   for _, piece in ipairs(unlocated) do
     local extra = again(s, piece)
-    if extra then
-      add(s, piece.from, piece.to, false, s.turn_ns and math.floor(extra / s.turn_ns) or nil, piece.ns)
+    local turns = extra and s.turn_ns and measure(s, piece.from, piece.to - piece.from)
+    if extra and not (turns and turns < s.p.revolutions) then
+      turns = turns or s.turn_ns and math.floor(extra / s.turn_ns) or nil
+      add(s, piece.from, piece.to, false, turns, piece.ns)
     end
   end
 end

@@ -172,6 +172,18 @@ for script in pairs(SCRIPTS) do
       assert.matches("^[^\n]+\n$", r.stdout)
     end)
 
+    it("reads through the page cache only on request, and says so", function()
+      needs.fuse()
+      local disk <close> = faultfs.mount { size = 4 * MiB, no_direct = true }
+      local r = run(script, disk.path)
+      assert.equal(2, r.status)
+      assert.matches("direct I/O is refused .*%-%-buffered", r.stderr)
+      r = run(script, disk.path, { "--buffered" })
+      assert.equal(0, r.status)
+      assert.matches("read through the page cache", r.stdout)
+      assert.matches("Warning: reads went through the page cache", r.stdout)
+    end)
+
     it("says why when the kernel refuses io_uring", function()
       needs.strace()
       for _, name in ipairs { "EPERM", "ENOSYS" } do

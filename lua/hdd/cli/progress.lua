@@ -83,6 +83,9 @@ end
 --- A progress line on standard error.
 -- @tparam[opt] table options  `stream` (io.stderr), `getenv` (os.getenv)
 -- @treturn Progress
+-- @usage local line = progress.new()
+-- zoneprofile.run(drive, {}, { progress = function(state) line:show(state) end })
+-- line:clear()
 function M.new(options)
   options = options or {}
   local stream = options.stream or io.stderr

@@ -49,6 +49,8 @@ function Reader:refuse(key, value, why)
 end
 
 --- Was it given, rather than left to its default?
+-- @tparam string key
+-- @treturn boolean
 function Reader:has(key)
   return self.given[key] ~= nil
 end
@@ -117,6 +119,9 @@ function Reader:bytes(key, default, least)
 end
 
 --- true or false.
+-- @tparam string key
+-- @tparam boolean default
+-- @treturn boolean
 function Reader:boolean(key, default)
   local value = self.given[key]
   if value == nil then value = default end

@@ -1,6 +1,7 @@
 -- What `require "hdd"` offers beside its drives.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local hdd = require "hdd"
+local needs = require "spec.support.needs"
 local process = require "spec.support.process"
 local raises = require "spec.support.raises"
 local scratch = require "spec.support.scratch"
@@ -39,6 +40,7 @@ describe("hdd #core", function()
   end)
 
   it("is loaded without output, globals or side effects", function()
+    needs.stock()
     local run = process.run({"lua5.4", "-e", [[
       local before = {}
       for k in pairs(_G) do before[k] = true end

@@ -32,7 +32,7 @@ local why = {}
 local known = {}
 
 --- Why a need cannot be met.
--- @tparam string need  "root", "nobody", "loop", "fuse", "hddsim", "lab", "strace", "tracing", or a program
+-- @tparam string need  "root", "nobody", "stock" (the core in lua5.4), "loop", "fuse", "hddsim", "lab", "strace", "tracing", or a program
 -- @treturn ?string  the reason, or nil when all is well
 function M.why(need)
   if known[need] == nil then
@@ -56,6 +56,11 @@ function why.nobody()
   return M.why("root") or
     fails("setpriv --reuid=nobody --regid=nogroup --clear-groups test -r lua/hdd/init.lua") and
     "needs a folder that the user nobody can read" or nil
+end
+
+-- A core with a sanitizer in it is loaded by the interpreter that has it, too.
+function why.stock()
+  return fails("lua5.4 -e 'require \"hdd.core\"'") and "needs a core that lua5.4 can load" or nil
 end
 
 function why.loop()

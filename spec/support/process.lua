@@ -31,6 +31,7 @@ M.interpreter = os.getenv("HDDLUA") or "build/hddlua"
 function M.run(argv, options)
   options = options or {}
   local trace
+  local env = options.env
   if options.inject or options.trace then
     trace = scratch.path("trace")
     local traced = {"strace", "-f", "-qq", "-o", trace, "-e", options.trace or RING}
@@ -40,13 +41,19 @@ function M.run(argv, options)
     end
     table.move(argv, 1, #argv, #traced + 1, traced)
     argv = traced
+    local asan = os.getenv("ASAN_OPTIONS")
+    if asan then -- LeakSanitizer cannot work in a program that is traced
+      env = {}
+      for name, value in pairs(options.env or {}) do env[name] = value end
+      env.ASAN_OPTIONS = asan .. ":detect_leaks=0"
+    end
   end
   local job, result = scratch.path("job"), scratch.path("result")
   local stdout, stderr = scratch.path("stdout"), scratch.path("stderr")
   do
     local file <close> = assert(io.open(job, "w"))
     assert(file:write(json.encode {
-      argv = argv, env = options.env, stdin = options.stdin, cwd = options.cwd, user = options.user,
+      argv = argv, env = env, stdin = options.stdin, cwd = options.cwd, user = options.user,
       limits = options.limits, timeout_s = options.timeout, terminal = options.terminal,
       keep_stdin = options.keep_stdin, events = options.events, stdout = stdout, stderr = stderr,
     }))

@@ -159,18 +159,25 @@ function Watch:conclude(t, kind, state)
   local is_new = self:is_noted(t, kind)
   if not is_new and self:pause(LOG_S) then is_new = self:is_noted(t, kind) end
   local entries = kind.log(t)
-  local newest = is_new and entries and entries[1]
+  local newest = is_new and entries and entries[1] or nil
   local s = self.document.summary
-  s.confirmed, s.elapsed_s = is_new, self:elapsed_s()
-  local entry = is_new and newest or state
-  if not is_new and (not self.seen or entry.code == nil) then
-    s.verdict = "unknown"
+  s.elapsed_s = self:elapsed_s()
+  if not newest and (not self.seen or state.code == nil) then
+    s.verdict, s.confirmed = "unknown", false
     self:warn("the drive was never seen testing, and its log has no new entry: nothing shows that it ran")
     return
   end
+  -- The state decides; a log that says something else confirms nothing.
+  s.confirmed = newest ~= nil and newest.code == state.code
+  local entry = s.confirmed and newest or state
   s.verdict, s.result = verdict_of(t.kind, entry), entry.result
-  s.failing_lba = math.tointeger(entry.lba) and s.verdict == "failed" and entry.lba or nil
-  if not is_new then self:warn("the drive's log has no new entry: its state alone tells the result") end
+  s.failing_lba = s.verdict == "failed" and math.tointeger(entry.lba) or nil
+  if newest and not s.confirmed then
+    self:warn(("the drive's state is \"%s\", the newest entry of its log \"%s\": the state counts"):format(
+      state.result, newest.result))
+  elseif not newest then
+    self:warn("the drive's log has no new entry: its state alone tells the result")
+  end
   if s.verdict == "passed" and self.estimate_s and s.elapsed_s > 2 * self.estimate_s then
     self:warn(("it took %s, the drive's estimate was %s"):format(units.duration_text(s.elapsed_s),
       units.duration_text(self.estimate_s)))

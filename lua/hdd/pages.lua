@@ -91,8 +91,10 @@ end
 local function read_smart_logs(get, pages)
   local features = valid_word(pages.identify, 84) | valid_word(pages.identify, 87)
   local capability = pages.smart_data and bytes.u8(pages.smart_data, 367) or 0
+  local logging = pages.smart_data and bytes.u8(pages.smart_data, 370) or 0
   local promised = {
-    [0x01] = features & 1 ~= 0, [0x06] = features & 2 ~= 0, [0x09] = capability & 64 ~= 0,
+    [0x01] = features & 1 ~= 0 or logging & 1 ~= 0, [0x06] = features & 2 ~= 0 or capability & 16 ~= 0,
+    [0x09] = capability & 64 ~= 0,
   }
   if features & 3 ~= 0 then
     pages.smart_logs[0x00] = get("SMART log directory", ata.smart_log, 0x00)

@@ -4,6 +4,7 @@
    stops anything else.  The prompt itself is Lua: hdd.prompt. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -367,11 +368,20 @@ static int help(void) {
   return L ? leave(L, DONE) : FAILED;
 }
 
+/* Were a standard stream closed, the next file opened, a drive perhaps, would take its number, and
+   print would write there.  What takes it now refuses to be used, as a closed one does. */
+static void occupy_standard_streams(void) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0)
+      (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
   struct options options = {.argc = argc, .argv = argv};
   const char *bad = NULL, *wrong = read_options(&options, &bad);
   lua_State *L;
   int status;
+  occupy_standard_streams();
   if (wrong) {
     fprintf(stderr, "hddlua: %s '%s'\n", wrong, bad);
     print_help(stderr);

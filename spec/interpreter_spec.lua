@@ -233,10 +233,18 @@ describe("the end of a program", function()
     assert.equal(3, r.status)
     assert.matches("^hddlua: standard output: ", r.stderr)
   end)
+
+  it("with a closed standard output does not print into what it opens", function()
+    local path = file ""
+    local chunk = ("f = io.open(%q, 'w') print 'lost' io.stdout:flush() f:close()"):format(path)
+    local r = process.run {"sh", "-c", "\"$0\" -e \"$1\" >&-", process.interpreter, chunk}
+    assert.same({3, "hddlua: standard output: not all could be written\n"}, {r.status, r.stderr})
+    assert.equal("", shell.read(path))
+  end)
 end)
 
 describe("the start of a program", function()
-  it("takes no longer than lua5.4's, and loads nothing that was not asked for", function()
+  it("takes no longer than lua5.4's #realtime", function()
     local function median_s(program)
       local times = {}
       for i = 1, 31 do
@@ -249,6 +257,9 @@ describe("the start of a program", function()
     end
     local ours, theirs = median_s(process.interpreter), median_s("lua5.4")
     assert.is_true(ours < 1.5 * theirs + 0.002, ("%.4f s, lua5.4 %.4f s"):format(ours, theirs))
+  end)
+
+  it("loads nothing that was not asked for", function()
     local _, out = hddlua {"-e", "print(package.loaded['hdd.core'], hdd)"}
     assert.equal("nil\tnil\n", out)
   end)
@@ -331,8 +342,10 @@ describe("the prompt on a terminal", function()
   end)
 
   it("interrupts a loop, a sleep and a run at Ctrl-C, and keeps variables", function()
+    -- ThreadSanitizer keeps a signal back until the program calls the C library: here it allocates.
+    local body = process.interpreter:find("tsan", 1, true) and " local _ = {}" or ""
     local screen, r = type_in {
-      {"x = 'kept'; print 'lo' while true do end\n", till = "\nlo"},
+      {"x = 'kept'; print 'lo' while true do" .. body .. " end\n", till = "\nlo"},
       {"\3", till = "interrupted\r\n> "},
       {"print 'sl' hdd.sleep(100)\n", till = "\nsl"}, {"\3", till = "sl\r\n^Cinterrupted\r\n> "},
       {"drive = hdd.open('/dev/zero', {size = 1 << 20})\n", till = "1 << 20})\r\n> "},

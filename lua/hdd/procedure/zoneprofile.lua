@@ -56,7 +56,8 @@ local function read_spacing(reader, quick)
     reader:refuse("count", count, string.format("so many zones of %s do not fit %s: at most %d do",
       units.block(size), units.bytes(span), span // size))
   end
-  reader.values.zone_size = math.min(size, math.max(most, block))
+  if size > most then size = most > 1 << 20 and most >> 20 << 20 or math.max(most, block) end
+  reader.values.zone_size = size
 end
 
 -- What is measured: the parameters and the zones. Else nil, message, code.

@@ -115,6 +115,10 @@ struct job {
    0, or an errno value and the call that failed. */
 int job_launch(struct job *j, const char **call);
 
+/* The thread's work: reads until there is a reason to stop and what is in flight has been answered, or
+   given up (`cut_off`).  Posts `ready` once it has begun. */
+void job_run(struct job *j);
+
 /* Gives a share back; the last one frees. */
 void job_release(struct job *j);
 

@@ -15,7 +15,8 @@ void warning_add(lua_State *L, const char *format, ...) {
 
 static void add_of_ring(lua_State *L, const struct ring *r) {
   if (r->notes & RING_NO_SINGLE_ISSUER)
-    warning_add(L, "io_uring without SINGLE_ISSUER: this kernel (before Linux 6.0) does not know it");
+    warning_add(L,
+                "io_uring without SINGLE_ISSUER: this kernel (before Linux 6.0) does not know it");
   if (r->notes & RING_NO_TASKRUN)
     warning_add(L,
                 "io_uring without the task-run mode asked for: this kernel does not know it; reads "

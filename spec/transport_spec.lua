@@ -271,8 +271,8 @@ describe("a recording or a blob", function()
       assert(transport.open(blob)):close()
       collectgarbage()
       local before = count()
-      for _ = 1, 50 do assert(transport.open(blob)):close() end
-      for _ = 1, 50 do assert(transport.open(blob)) end
+      for _ = 1, 10 do assert(transport.open(blob)):close() end
+      for _ = 1, 10 do assert(transport.open(blob)) end
       collectgarbage() collectgarbage()
       local deadline = require("hdd.core").now() + 5e9
       while count() > before and require("hdd.core").now() < deadline do end

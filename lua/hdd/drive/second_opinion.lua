@@ -31,7 +31,8 @@ end
 local UNITS = {
   ms = {function(m) return m.power_on_hours and m.power_on_hours * 3600000
     or m.head_flying_hours and m.head_flying_hours * 3600000 or m.spin_up_ms end, duration, 0.001},
-  sectors = {function(m) return m.sectors or m.count or m.blocks end, function(n) return ("%d sectors"):format(n) end, 0},
+  sectors = {function(m) return m.sectors or m.count or m.blocks end,
+    function(n) return ("%d sectors"):format(n) end, 0},
   mK = {function(m) return m.temperature_c and (m.temperature_c + 273.15) * 1000 end,
     function(n) return ("%.1f °C"):format(n / 1000 - 273.15) end, 0.001},
   MB = {function(m) return m.data_bytes and m.data_bytes / 1e6 end,

@@ -31,7 +31,8 @@ function M.parameters(given)
   given = given or {}
   local p = {
     type = given.type or "short", wait = given.wait ~= false, spans = given.spans, poll = given.poll,
-    limit = given.limit, stall = given.stall or STALL_S, keep_awake = given.keep_awake, wake = given.wake, as = given.as,
+    limit = given.limit, stall = given.stall or STALL_S, keep_awake = given.keep_awake,
+    wake = given.wake, as = given.as,
   }
   if not TYPES[p.type] then
     error(("self-test: type = %s: must be short, extended, conveyance, selective or running"):format(
@@ -281,7 +282,7 @@ function M.abort(drive, options)
   local t <close>, message, code = transport.open(drive,
     {consent = "self-tests", wake = options.wake, as = options.as})
   if not t then return nil, message, code end
-  local kind, state = kinds[t.kind], nil
+  local kind, state = kinds[t.kind]
   state, message, code = kind.look(t)
   if not state then return nil, message, code end
   if not state.in_progress then return "none" end

@@ -163,8 +163,9 @@ local function pad(s, width, left)
 end
 
 --- Add a table.
--- @tparam {table,...} columns  each `title`, `left` (aligned to the left), `most` (columns that it may
---   take), `gap` (columns before it, 2), `rank` (in a narrow terminal the highest are left out first; without one it stays),
+-- @tparam {table,...} columns  each `title`, `left` (aligned to the left), `most` (columns that it
+--   may take), `gap` (columns before it, 2), `rank` (in a narrow terminal the highest are left out
+--   first; without one it stays),
 --   `wrap` (broken into more lines where it is too long, not cut), `first` (of those, narrowed to
 --   so many columns before the others)
 -- @tparam {table,...} rows     each a list of texts

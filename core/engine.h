@@ -68,6 +68,7 @@ struct job {
   struct recorder *recorder; /* owned; or NULL */
   int finished_fd;           /* owned eventfd: finished, or wants Lua to fill or empty a queue */
   int kick_fd;               /* owned eventfd: Lua has filled or emptied one */
+  int open_error;            /* why the ring could not be opened, before `ready` is posted */
   sem_t ready;               /* posted when the ring stands, or could not be opened */
   pthread_t thread;
   bool joined;  /* Lua side: the thread has been joined or detached */
@@ -102,7 +103,7 @@ struct job {
   int64_t first_failed_offset, first_failed_ns, good_offset, lost_offset;
   unsigned shortages; /* calls in a row that the kernel had no resources for */
   uint64_t underruns, retries;
-  int kernel_error;
+  int kernel_error; /* of a call while it runs */
   const char *kernel_call;
   int64_t cpu_user_ns, cpu_system_ns; /* of the process, from start to finish */
   bool cut_off;                       /* reads were given up: in_flight_at_end of them */

@@ -36,8 +36,8 @@ static int64_t timeval_ns(struct timeval t) {
 static void *job_thread(void *argument) {
   struct job *j = argument;
   struct rusage before, after;
-  j->kernel_error = ring_open(&j->ring, &j->wish, &j->kernel_call);
-  if (j->kernel_error != 0) {
+  j->open_error = ring_open(&j->ring, &j->wish, &j->kernel_call);
+  if (j->open_error != 0) {
     sem_post(&j->ready);
     return NULL;
   }
@@ -80,13 +80,13 @@ int job_launch(struct job *j, const char **call) {
   j->joined = false;
   while (sem_wait(&j->ready) != 0)
     ; /* EINTR: the signal is looked at when the job runs */
-  if (j->kernel_error != 0) {
+  if (j->open_error != 0) {
     pthread_join(j->thread, NULL);
     j->joined = true;
     *call = j->kernel_call;
     atomic_fetch_sub(&j->references, 1);
   }
-  return j->kernel_error;
+  return j->open_error;
 }
 
 static void free_snapshot(struct snapshot *s) {

@@ -13,77 +13,25 @@
 
 #include "clock.h"
 #include "core.h"
-#include "coroutine.h"
-#include "device.h"
 #include "error.h"
 #include "interrupt.h"
 #include "parameters.h"
-#include "ring.h"
-#include "tally.h"
+#include "queue.h"
 #include "warning.h"
 
-#define QUEUE  "hdd.Queue"
-#define SLOT   "hdd.Slot"
+#define QUEUE "hdd.Queue"
 
 enum { DEVICE_VALUE = 1, SLOTS_VALUE, USER_VALUES = SLOTS_VALUE };
 
-static const uint64_t SLOT_MAGIC = UINT64_C(0x746f6c7364646821);
 static const int64_t TICK_NS = 100 * 1000000;
 static const int64_t DRAIN_NS = 2 * NS_PER_S;
 
 enum {
-  SHORTAGES_MOST = 500, /* submissions in a row without resources before giving up */
-  AGAIN_MOST = 100,     /* times that one read is tried again at the kernel's asking */
-  STEP_MOST = 1024      /* completions after which others have a turn */
-};
-
-struct queue;
-
-struct queue_slot {
-  uint64_t magic;      /* SLOT_MAGIC: that it is one is looked at for each read, so cheaply */
-  struct queue *queue; /* NULL once it is closed */
-  lua_State *co;       /* its coroutine, anchored in the queue's slots; NULL when it has ended */
-  unsigned index;
-  bool reading, wants_data;
-  uint16_t again; /* times that the kernel asked to try again */
-  uint32_t length;
-  int64_t offset, submitted_ns;
-};
-
-struct queue {
-  struct device *device; /* shared; NULL when closed */
-  bool cached;
-  bool handing;          /* one of its slots runs now */
-  bool defer;            /* DEFER_TASKRUN: to be waited for through event_fd, once that is open */
-  int event_fd;          /* owned; -1: not open */
-  struct ring ring;
-  unsigned depth, live, in_flight;
-  uint32_t block;
-  struct queue_slot **slots; /* userdata, anchored */
-  struct io_uring_cqe *reaped;
-  uint64_t issued_bytes, retries;
-  struct tally tally;
+  AGAIN_MOST = 100, /* times that one read is tried again at the kernel's asking */
+  STEP_MOST = 1024  /* completions after which others have a turn */
 };
 
 /* --- plain C ------------------------------------------------------------------------------- */
-
-/* Hands what is queued to the kernel.  Returns 0, or an errno value: then it is queued no more. */
-static int submit(struct queue *q) {
-  int rc = 0;
-  for (int tries = 0; io_uring_sq_ready(&q->ring.uring) > 0; tries++) {
-    rc = io_uring_submit(&q->ring.uring);
-    if (rc >= 0 || rc == -EINTR)
-      continue;
-    if ((rc != -EAGAIN && rc != -EBUSY) || tries == SHORTAGES_MOST) {
-      ring_forget(&q->ring);
-      return -rc;
-    }
-    q->retries++;
-    struct timespec pause = timespec_ns(tries > 2 ? 1000000 : 0);
-    nanosleep(&pause, NULL);
-  }
-  return 0;
-}
 
 /* Waits until something has completed, for at most `ns`. */
 static void wait_for_completion(struct queue *q, int64_t ns) {
@@ -177,126 +125,6 @@ static void close_queue(struct queue *q) {
   abandon(q);
 }
 
-/* --- the slot ------------------------------------------------------------------------------ */
-
-static void queue_read(struct queue *q, struct queue_slot *s) {
-  ring_read(&q->ring, s->index, 0, s->length, s->offset);
-  s->reading = true;
-  s->again = 0;
-  q->issued_bytes += s->length;
-  s->submitted_ns = now_ns();
-  if (q->in_flight++ == 0)
-    atomic_store_explicit(&q->tally.counters.quiet_from, s->submitted_ns, memory_order_relaxed);
-}
-
-static void check_read(lua_State *L, struct queue_slot *s, lua_Integer offset, lua_Integer length) {
-  struct queue *q = s->queue;
-  unsigned block = q->device->logical_block_size;
-  if (L != s->co)
-    luaL_error(L, "slot:read belongs to the function that was given this slot");
-  if (!lua_isyieldable(L))
-    luaL_error(L, "slot:read cannot wait here: in a metamethod, an iterator of C or a __close");
-  if (length < 1 || length > q->block || length % block != 0)
-    luaL_error(L, "slot:read: length %I: must be a multiple of %d bytes, at most block_size (%d)",
-               (LUAI_UACINT)length, (int)block, (int)q->block);
-  if (offset < 0 || offset % block != 0 || offset > q->device->size - length)
-    luaL_error(L, "slot:read: offset %I: must be a multiple of %d bytes, at most %I",
-               (LUAI_UACINT)offset, (int)block, (LUAI_UACINT)(q->device->size - length));
-}
-
-/* luaL_checkudata looks the metatable up by name, which costs as much as all the rest of a read. */
-static struct queue_slot *slot_check(lua_State *L) {
-  struct queue_slot *s = lua_touserdata(L, 1);
-  if (__builtin_expect(!s || lua_rawlen(L, 1) != sizeof *s || s->magic != SLOT_MAGIC, 0))
-    luaL_typeerror(L, 1, SLOT);
-  return s;
-}
-
-/* slot:read(offset[, length[, data]]): yields; see push_answer for what it returns. */
-static int slot_read(lua_State *L) {
-  struct queue_slot *s = slot_check(L);
-  int whole, arguments = lua_gettop(L);
-  lua_Integer offset = lua_tointegerx(L, 2, &whole);
-  if (!whole)
-    luaL_checkinteger(L, 2); /* says what is wrong */
-  struct queue *q = s->queue;
-  if (!q || atomic_load_explicit(&q->device->closed, memory_order_relaxed))
-    return hdd_fail_with(L, EBADF, "closed");
-  if (interrupt_pending())
-    return interrupt_raise(L);
-  lua_Integer length = arguments > 2 ? luaL_optinteger(L, 3, q->block) : q->block;
-  check_read(L, s, offset, length);
-  s->offset = offset;
-  s->length = (uint32_t)length;
-  s->wants_data = arguments > 3 && lua_toboolean(L, 4);
-  queue_read(q, s);
-  int code = submit(q);
-  if (code != 0) {
-    q->in_flight--;
-    q->issued_bytes -= s->length;
-    s->reading = false;
-    return hdd_fail(L, code, "io_uring_enter: the kernel is short of resources");
-  }
-  return lua_yield(L, 0);
-}
-
-/* Pushes what slot:read returns: ns[, data], or nil, message, code. */
-static int push_answer(lua_State *co, struct queue *q, struct queue_slot *s, int result,
-                       int64_t now) {
-  int64_t ns = now - s->submitted_ns;
-  char scratch[24];
-  if (result == (int)s->length) {
-    tally_success(&q->tally, now, s->offset, s->length, ns);
-    lua_pushinteger(co, ns);
-    if (!s->wants_data)
-      return 1;
-    lua_pushlstring(co, q->ring.buffers + (size_t)s->index * q->ring.block_size, s->length);
-    return 2;
-  }
-  int code = result < 0 ? -result : result == 0 ? ENODEV : EIO;
-  if (result > 0)
-    q->tally.short_reads++;
-  tally_failure(&q->tally, now, s->offset, s->length, code, ns);
-  if (result == 0)
-    return hdd_fail_with(co, code, "read of %d bytes at %I: nothing came: the device is gone",
-                         (int)s->length, (LUAI_UACINT)s->offset);
-  if (result > 0)
-    return hdd_fail_with(co, code, "read of %d bytes at %I: only %d came", (int)s->length,
-                         (LUAI_UACINT)s->offset, result);
-  return hdd_fail_with(co, code, "read of %d bytes at %I: %s (%s)", (int)s->length,
-                       (LUAI_UACINT)s->offset, hdd_errno_name(code, scratch), strerror(code));
-}
-
-/* Resumes a slot's coroutine with `nargs` values.  When it has ended the slot is free; when it
-   raised, so do we, with its traceback. */
-static void resume(lua_State *L, struct queue *q, struct queue_slot *s, int nargs) {
-  int nresults;
-  q->handing = true;
-  int status = hdd_resume(s->co, L, nargs, &nresults);
-  q->handing = false;
-  if (status == LUA_YIELD) {
-    if (s->reading)
-      return;
-    lua_pop(s->co, nresults);
-    s->co = NULL;
-    q->live--;
-    luaL_error(L, "a queue's slot must not yield: it may only read");
-  }
-  lua_State *co = s->co;
-  s->co = NULL;
-  q->live--;
-  if (status == LUA_OK)
-    return;
-  luaL_traceback(L, co, NULL, 0);
-  lua_resetthread(co); /* runs the __close of what it held, which may raise in its turn */
-  if (lua_type(co, -1) == LUA_TSTRING) {
-    lua_pushfstring(L, "%s\n%s", lua_tostring(co, -1), lua_tostring(L, -1));
-  } else {
-    lua_xmove(co, L, 1);
-  }
-  lua_error(L);
-}
-
 /* --- the queue ----------------------------------------------------------------------------- */
 
 /* The userdata holds a pointer: Lua's memory is not aligned as the counters are. */
@@ -354,13 +182,6 @@ static int queue_open(lua_State *L) {
   return 1;
 }
 
-static void new_slot(lua_State *L, struct queue *q, unsigned i, lua_State *co) {
-  struct queue_slot *s = lua_newuserdatauv(L, sizeof *s, 0);
-  *s = (struct queue_slot){.magic = SLOT_MAGIC, .queue = q, .co = co, .index = i};
-  luaL_setmetatable(L, SLOT);
-  q->slots[i] = s;
-}
-
 /* begin(f): one coroutine for each slot, which calls f(slot). */
 static int queue_begin(lua_State *L) {
   struct queue *q = queue_check(L);
@@ -375,7 +196,7 @@ static int queue_begin(lua_State *L) {
   for (unsigned i = 0; i < q->depth; i++) {
     lua_State *co = lua_newthread(L);
     lua_rawseti(L, 3, 2 * (lua_Integer)i + 1);
-    new_slot(L, q, i, co);
+    slot_push(L, q, i, co);
     lua_rawseti(L, 3, 2 * (lua_Integer)i + 2);
   }
   lua_pushvalue(L, 3);
@@ -386,7 +207,7 @@ static int queue_begin(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_rawgeti(L, 3, 2 * (lua_Integer)i + 2);
     lua_xmove(L, s->co, 2);
-    resume(L, q, s, 1);
+    slot_resume(L, s, 1);
   }
   lua_pushinteger(L, q->device ? q->live : 0);
   return 1;
@@ -407,7 +228,7 @@ static bool tried_again(struct queue *q, struct queue_slot *s, int result) {
     return false;
   q->retries++;
   ring_read(&q->ring, s->index, 0, s->length, s->offset);
-  if (submit(q) != 0)
+  if (queue_submit(q) != 0)
     return false;
   q->in_flight++;
   return true;
@@ -446,7 +267,7 @@ static int queue_step(lua_State *L) {
       if (tried_again(q, s, q->reaped[i].res))
         continue;
       s->reading = false;
-      resume(L, q, s, push_answer(s->co, q, s, q->reaped[i].res, now));
+      slot_resume(L, s, slot_push_answer(s, q->reaped[i].res, now));
     }
     handed += n;
   }
@@ -536,21 +357,11 @@ static int queue_collect(lua_State *L) {
 }
 
 void queue_register(lua_State *L) {
-  static const luaL_Reg methods[] = {{"begin", queue_begin},
-                                     {"step", queue_step},
-                                     {"cancel", queue_cancel},
-                                     {"fd", queue_fd},
-                                     {"issued", queue_issued},
-                                     {"outcome", queue_outcome},
-                                     {"close", queue_close},
-                                     {NULL, NULL}};
-  luaL_newmetatable(L, SLOT);
-  lua_newtable(L);
-  lua_pushcfunction(L, slot_read);
-  lua_setfield(L, -2, "read");
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
-
+  static const luaL_Reg methods[] = {{"begin", queue_begin},   {"step", queue_step},
+                                     {"cancel", queue_cancel}, {"fd", queue_fd},
+                                     {"issued", queue_issued}, {"outcome", queue_outcome},
+                                     {"close", queue_close},   {NULL, NULL}};
+  slot_register(L);
   luaL_newmetatable(L, QUEUE);
   lua_pushcfunction(L, queue_close);
   lua_setfield(L, -2, "__close");

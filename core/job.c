@@ -190,6 +190,8 @@ static int job_start(lua_State *L) {
   const char *call;
   code = job_launch(j, &call);
   if (code != 0) {
+    h->job = NULL;
+    job_release(j); /* now, not when the collector comes */
     if (path)
       unlink(path);
     char why[512];

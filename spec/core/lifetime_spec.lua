@@ -45,7 +45,7 @@ describe("a job that nobody holds #core", function()
     local before = threads()
     do
       local drive = assert(hdd.open(path))
-      drive:start {pattern = "random", runtime = 0.3}
+      drive:start {pattern = "random", runtime = 0.8}
     end
     for _ = 1, 4 do
       collect()

@@ -8,6 +8,7 @@
 -- document.finish(d, "complete")
 -- assert(document.save(d, document.file_name(d)))
 
+local core = require "hdd.core"
 local file = require "hdd.file"
 local json = require "hdd.json"
 local printable = require "hdd.printable"
@@ -124,8 +125,11 @@ local function checked_text(document)
   if type(document) ~= "table" then return nil, "a document is a table, not a " .. type(document) end
   local schema, problem = schemas.find(document.schema)
   if not schema then return nil, "schema: " .. problem end
+  -- After Ctrl-C a script that runs on is ended; one that saves a long document has time for it.
+  core.interrupt_grace()
   local right, message = schemas.check(document, schema)
   if not right then return nil, message end
+  core.interrupt_grace()
   local encoded, text = pcall(json.encode, document, schema.fields)
   if not encoded then return nil, text end
   return text

@@ -10,8 +10,8 @@ local view = require "hdd.view.capdiff"
 
 local function parse()
   local parser = frame.parser("capdiff",
-    "Compares any two of drive, snapshot (smart --save) and recording (smart --record): what differs in "
-    .. "abilities and settings, and in counters. Nothing is written to a drive, and none is woken.",
+    "Compares any two of drive, snapshot (smart --save) and recording (smart --record): what "
+    .. "differs in abilities, settings and counters. Nothing is written to a drive, none is woken.",
     "hddlua capdiff sdX-2025.json /dev/sdX")
   parser:argument("a", "drive, snapshot, recording or libatasmart blob")
   parser:argument("b", "the other")
@@ -25,7 +25,9 @@ local function seconds(said)
   local at = said.source and said.source.read_at
   local y, mo, d, h, mi, s = (at or ""):match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)")
   if not y then return said.source and said.source.kind == "drive" and os.time() or nil end
-  local local_time = os.time {year = y, month = mo, day = d, hour = h, min = mi, sec = s, isdst = false}
+  local local_time = os.time {
+    year = y, month = mo, day = d, hour = h, min = mi, sec = s, isdst = false,
+  }
   local offset = os.time(os.date("*t", local_time)) - os.time(os.date("!*t", local_time))
   return local_time + offset
 end

@@ -13,7 +13,8 @@ local function parse()
   local parser = frame.parser("identify",
     "Shows who a drive is and what it can do; without a drive, all of them in a table. "
     .. "Nothing is written to a drive, and none is woken.", "hddlua identify")
-  parser:argument("drives", "drives, recordings or snapshots (default: a table of all drives)"):args("*")
+  parser:argument("drives", "drives, recordings or snapshots (default: a table of all drives)")
+    :args("*")
   parser:flag("--serial", "only the serial number (without one: the kernel's name, or the path)")
   parser:flag("--table", "a table of the drives that are named")
   cli.option(parser, "--json", "FILE", "save what was found there (-: standard output)")
@@ -27,7 +28,7 @@ local function documents_of(entries)
     list[i] = {
       path = entry.path, name = entry.kernel and entry.kernel.name, uses = json.list(entry.uses),
       status = entry.said and entry.said.verdict.status, why = entry.why,
-      temperature_c = entry.said and entry.said.temperature and entry.said.temperature.temperature_c,
+      temperature_c = entry.said and entry.said.temperature.temperature_c,
     }
     for key, value in pairs(id) do list[i][key] = value end
     if entry.said then list[i].identity = snapshot.document(entry.said).health.identity end
@@ -57,11 +58,14 @@ cli.main(function()
   end
   frame.check()
   if options.json then
-    status = frame.worse(status, frame.write(options.json, json.encode(documents_of(entries)), options))
+    local text = json.encode(documents_of(entries))
+    status = frame.worse(status, frame.write(options.json, text, options))
     if options.json == "-" then return status end
   end
   if options.serial then
-    for _, entry in ipairs(entries) do io.write(printable.line(serial_of(entry), not look.utf8), "\n") end
+    for _, entry in ipairs(entries) do
+      io.write(printable.line(serial_of(entry), not look.utf8), "\n")
+    end
   elseif all or options.table then
     io.write(view.table(entries, look))
   else

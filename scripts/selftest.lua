@@ -20,18 +20,19 @@ end
 
 local function parse()
   local parser = frame.parser("selftest",
-    "Has a drive test itself, and waits for what comes of it; the drive stays usable. The test reads, "
-    .. "and nothing is written to the drive.", "hddlua selftest /dev/sdX --type extended")
+    "Has a drive test itself, and waits for what comes of it; the drive stays usable. The test "
+    .. "reads, and nothing is written to the drive.", "hddlua selftest /dev/sdX --type extended")
   parser:argument("drives", "drives: all are tested at once"):args("+")
-  cli.option(parser, "--type", "TYPE", "the test (default: short); running: wait for the one that runs")
+  cli.option(parser, "--type", "TYPE",
+    "short (default), extended, conveyance, selective; running: wait for the one that runs")
     :choices {"short", "extended", "conveyance", "selective", "running"}
   parser:option("--span", "of a selective test: first and last LBA of a range, up to five times")
     :argname("FIRST-LAST"):count("0-5"):convert(span)
   parser:flag("--wait", "wait for its end (the default)")
   parser:flag("--no-wait", "only start it")
   parser:flag("--abort", "end the test that runs")
-  cli.option(parser, "--poll", "TIME", "between two looks at it (default: a hundredth of its estimate)",
-    units.duration)
+  cli.option(parser, "--poll", "TIME",
+    "between two looks at it (default: a hundredth of its estimate)", units.duration)
   cli.option(parser, "--limit", "TIME", "wait at most so long (default: three times its estimate)",
     units.duration)
   parser:flag("--keep-awake", "read a block at each look: some drives fall asleep over their test")
@@ -53,8 +54,8 @@ local function test(path, options, line)
   if options.abort then
     local what, message, code = selftest.abort(path, options)
     if not what then return nil, message, code end
-    return {text = path .. (what == "none" and ": no self-test is running" or ": the self-test was ended")
-      .. "\n", status = 0}
+    local told = what == "none" and "no self-test is running" or "the self-test was ended"
+    return {text = ("%s: %s\n"):format(path, told), status = 0}
   end
   local d, message, code = selftest.run(path, {
     type = options.type, wait = not options.no_wait, poll = options.poll, limit = options.limit,
@@ -75,7 +76,8 @@ cli.main(function()
   local options = parse()
   local line = #options.drives == 1 and not options.no_wait and progress.new() or nil
   local status, interrupted = 0, false
-  local results = frame.each(options.drives, function(path) return test(path, options, line) end, 64)
+  local results = frame.each(options.drives,
+    function(path) return test(path, options, line) end, 64)
   if line then line:clear() end
   for _, r in ipairs(results) do
     if r.result then

@@ -34,7 +34,8 @@ local function read(path, options, look, before)
     if not ok then frame.say(why) end
     status = ok and status or 3
   end
-  local text = view.text(said, {width = look.width, utf8 = look.utf8, all = options.all, before = before})
+  local text = view.text(said,
+    {width = look.width, utf8 = look.utf8, all = options.all, before = before})
   return {text = text, document = d, status = status}
 end
 
@@ -44,14 +45,17 @@ local function parse()
     .. "Nothing is written to a drive, and none is woken.",
     "hddlua smart /dev/sdX --save sdX-today.json")
   parser:argument("drives", "drives, recordings, libatasmart blobs or snapshots"):args("+")
-  parser:flag("--all", "everything: logs to their ends, all statistics, raw values, reasons in full")
+  parser:flag("--all", "everything: logs to their ends, statistics, raw values, reasons in full")
   cli.option(parser, "--json", "FILE", "save the document there (-: standard output)")
-  cli.option(parser, "--save", "FILE", "save a snapshot, to be compared later (a folder: names of their own)")
+  cli.option(parser, "--save", "FILE",
+    "save a snapshot, to be compared later (a folder: names of their own)")
   cli.option(parser, "--before", "FILE", "an earlier snapshot or recording: what has changed since")
   cli.option(parser, "--record", "FILE", "record all that is said to the drive and what it answers")
   parser:flag("--anonymise", "take serial numbers and names out of the recording")
   local options = frame.parse(frame.common(parser))
-  if options.anonymise and not options.record then cli.refuse("--anonymise: of what --record saves") end
+  if options.anonymise and not options.record then
+    cli.refuse("--anonymise: of what --record saves")
+  end
   for _, flag in ipairs {"save", "record"} do
     frame.probe(options[flag], options.drives, "--" .. flag, options)
   end
@@ -67,7 +71,8 @@ cli.main(function()
     if not before then cli.refuse(message) end
   end
   local look, status, documents = frame.look(options), 0, {}
-  local results = frame.each(options.drives, function(path) return read(path, options, look, before) end)
+  local results = frame.each(options.drives,
+    function(path) return read(path, options, look, before) end)
   for i, r in ipairs(results) do
     if r.result then
       status = frame.worse(status, r.result.status)

@@ -16,13 +16,15 @@ local function parse()
   local parser = frame.parser("smartwatch",
     "Reads drives now and then and tells every change of temperature, attributes, Phy counters and "
     .. "settings in a line. Nothing is written to a drive, and none is woken.",
-    "hddlua smartwatch /dev/sda /dev/sdb --every 60 --openmetrics /var/lib/node_exporter/drives.prom")
+    "hddlua smartwatch /dev/sda /dev/sdb --every 10m --openmetrics /var/lib/drives.prom")
   parser:argument("drives", "drives (default: all)"):args("*")
   cli.option(parser, "--every", "TIME", "between two readings (default: 60s)", units.duration)
-  cli.option(parser, "--count", "N", "readings of each drive (default: until Ctrl-C)", units.integer)
+  cli.option(parser, "--count", "N", "readings of each drive (default: until Ctrl-C)",
+    units.integer)
   parser:flag("--all", "also totals of use and normalized values, which change all the time")
   cli.option(parser, "--json", "FILE", "JSON lines instead (-: standard output), added to the file")
-  cli.option(parser, "--openmetrics", "FILE", "keep metrics for node_exporter's textfile collector there")
+  cli.option(parser, "--openmetrics", "FILE",
+    "keep metrics for node_exporter's textfile collector there")
   return frame.parse(frame.common(parser))
 end
 
@@ -84,14 +86,17 @@ cli.main(function()
   local metrics = options.openmetrics and keep_metrics(options.openmetrics)
   io.stdout:setvbuf("line")
   local states = smartwatch.run(paths, {
-    every = options.every, count = options.count, all = options.all, wake = options.wake, as = options.as,
+    every = options.every, count = options.count, all = options.all, wake = options.wake,
+    as = options.as,
   }, {event = print_change, read = metrics and metrics.read})
   local signal = core.interrupt_pending()
   if signal then core.clear_interrupt() end
   local status = metrics and metrics.finish(states) or 0
   for _, state in ipairs(states) do
     if not state.said and not state.asleep then status = frame.worse(status, 2) end
-    if state.said and state.said.verdict.status == "failing" then status = frame.worse(status, 1) end
+    if state.said and state.said.verdict.status == "failing" then
+      status = frame.worse(status, 1)
+    end
   end
   if signal then return 128 + signal end
   return status

@@ -19,8 +19,8 @@ local M = {}
 
 local EAGAIN <const>, ENODATA <const>, EOPNOTSUPP <const> = 11, 61, 95
 
--- `:attribute(id)`, `.attributes`, `.phy_events`: for NVMe and SCSI drives, and what was read from a
--- file, as well.
+-- `:attribute(id)`, `.attributes`, `.phy_events`: for NVMe and SCSI drives, and what was read from
+-- a file, as well.
 local HEALTH <const> = getmetatable(ata_decode {})
 
 -- Options of a way to a drive; any of them opens a new one.
@@ -100,20 +100,21 @@ function M.judge(said, before)
 end
 
 --- All that a drive says of itself. The drive is not changed, and not woken unless asked.
--- @tparam string|Drive|Channel|Recording what  a path (of a drive, a recording, a libatasmart blob), or
---   what is open already
--- @tparam[opt] table options  `wake` (true: a drive in standby may be woken), `all` (true: also what only
---   engineers read), `before` (an earlier reading, for growth), `record` (a Recording, for all
---   exchanges), `as` ("ata", "scsi", "nvme": take the path as such a drive), `wait` (s that each command
---   waits for its answer)
--- @treturn[1] table  as `hdd.drive.ata.decode`, `hdd.drive.nvme.decode` or `hdd.drive.scsi.decode` gives
---   it, with `kind` ("ata", "nvme", "scsi"), `source {path name part_of kind read_at anonymised}`,
---   `verdict {status reasons[]}` (see `hdd.drive.verdict`), `failures[] {what message code reason}` (what
---   could not be read, and why), `incomplete` (a message: the drive did not answer any more),
---   `no_ata` (why a bridge hands no ATA commands on), `libatasmart` (its opinion) and
---   `opinions[] {what shown libatasmart why}` where that differs from ours
+-- @tparam string|Drive|Channel|Recording what  a path (of a drive, a recording, a libatasmart
+--   blob), or what is open already
+-- @tparam[opt] table options  `wake` (true: a drive in standby may be woken), `all` (true: also
+--   what only engineers read), `before` (an earlier reading, for growth), `record` (a Recording,
+--   for all exchanges), `as` ("ata", "scsi", "nvme": take the path as such a drive), `wait` (s that
+--   each command waits for its answer)
+-- @treturn[1] table  as `hdd.drive.ata.decode`, `hdd.drive.nvme.decode` or `hdd.drive.scsi.decode`
+--   gives it, with `kind` ("ata", "nvme", "scsi"), `source {path name part_of kind read_at
+--   anonymised}`, `verdict {status reasons[]}` (see `hdd.drive.verdict`), `failures[] {what message
+--   code reason}` (what could not be read, and why), `incomplete` (a message: the drive did not
+--   answer any more), `no_ata` (why a bridge hands no ATA commands on), `libatasmart` (its opinion)
+--   and `opinions[] {what shown libatasmart why}` where that differs from ours
 -- @return[2] nil, message, code (11: asleep)
--- @usage local s = assert(health.read("/dev/sdb")); print(s.verdict.status, s.temperature.temperature_c)
+-- @usage local s = assert(health.read("/dev/sdb")); print(s.verdict.status,
+--   s.temperature.temperature_c)
 function M.read(what, options)
   options = options or {}
   return through(what, options, function(t)
@@ -134,8 +135,8 @@ function M.read(what, options)
   end)
 end
 
---- What is in a file: a snapshot (`hddlua smart --save`), a recording, a libatasmart blob; or what a
--- drive says now.
+--- What is in a file: a snapshot (`hddlua smart --save`), a recording, a libatasmart blob; or what
+-- a drive says now.
 -- @tparam string path
 -- @tparam[opt] table options  as of `read`
 -- @treturn[1] table  as of `read`; of a snapshot `source.kind` is "snapshot"
@@ -224,8 +225,9 @@ end
 
 --- One log.
 -- @tparam Drive drive
--- @tparam table options  `page` (its number); of ATA drives `first` (page within it, 0), `count` (pages
---   of 512 bytes, 1) and `smart` (true: the SMART log of that number); of NVMe drives `length` (bytes)
+-- @tparam table options  `page` (its number); of ATA drives `first` (page within it, 0), `count`
+--   (pages of 512 bytes, 1) and `smart` (true: the SMART log of that number); of NVMe drives
+--   `length` (bytes)
 -- @treturn[1] table  decoded, where a decoder knows it; `bytes` are its bytes
 -- @return[2] nil, message, code
 -- @usage for _, c in ipairs(drive:log {page = 0x11}.counters) do print(c.name, c.value) end
@@ -300,8 +302,8 @@ local function of_hwmon(t)
   end
 end
 
---- The temperature, from the cheapest source: the kernel's sensor, else SCT, else an attribute, else
--- the log that the drive's kind has for it.
+--- The temperature, from the cheapest source: the kernel's sensor, else SCT, else an attribute,
+-- else the log that the drive's kind has for it.
 -- @tparam Drive drive
 -- @tparam[opt] table options  as of `read`
 -- @treturn[1] number  °C

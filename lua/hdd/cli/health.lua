@@ -1,9 +1,9 @@
---- What the scripts about a drive's health have in common: options, several drives at once, messages
--- and exit status.
+--- What the scripts about a drive's health have in common: options, several drives at once,
+-- messages and exit status.
 --
--- Exit status: 0 read (and nothing is failing); 1 a drive is failing; 2 a drive could not be read; 3
--- internal error, or a result could not be saved. A drive that sleeps is skipped, which is no error.
--- SPDX-License-Identifier: GPL-3.0-or-later
+-- Exit status: 0 read (and nothing is failing); 1 a drive is failing; 2 a drive could not be read;
+-- 3 internal error, or a result could not be saved. A drive that sleeps is skipped, which is no
+-- error. SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli.health
 local argparse = require "argparse"
 local cli = require "hdd.cli"
@@ -26,14 +26,15 @@ local name = "hddlua"
 -- @tparam string description
 -- @tparam string example  a command
 -- @treturn Parser  of argparse
--- @usage local parser = health.parser("smart", "Shows what a drive says of itself.", "hddlua smart /dev/sdX")
+-- @usage local parser = health.parser("smart", "Shows what a drive says of itself.", "hddlua smart
+--   /dev/sdX")
 function M.parser(script, description, example)
   name = script
   cli.called(script)
   local parser = argparse(script, description)
   parser:epilog("Example: " .. example .. "\n\n"
-    .. "Exit status: 0 done; 1 a drive is failing, or its test failed; 2 a drive could not be read;\n"
-    .. "3 a result could not be saved; 130 interrupted.")
+    .. "Exit status: 0 done; 1 a drive is failing, or its test failed; 2 a drive could not be\n"
+    .. "read; 3 a result could not be saved; 130 interrupted.")
   parser:help_max_width(100):help_description_margin(28):usage_max_width(100)
   return parser
 end
@@ -43,7 +44,8 @@ end
 -- @treturn Parser  the same
 function M.common(parser)
   parser:flag("--wake", "wake a drive that is in standby (otherwise it is skipped)")
-  cli.option(parser, "--as", "KIND", "take each path as such a drive"):choices {"ata", "nvme", "scsi"}
+  cli.option(parser, "--as", "KIND", "take each path as such a drive: ata, nvme, scsi")
+    :choices {"ata", "nvme", "scsi"}
   parser:option("--charset", "characters of text and figures (default: by the locale)")
     :choices {"utf8", "ascii"}
   parser:flag("--force", "overwrite files")
@@ -79,13 +81,15 @@ function M.look(options)
   }
 end
 
---- Calls a function for each of several drives at once, one result each: one that fails or hangs does
--- not keep the others.
+--- Calls a function for each of several drives at once, one result each: one that fails or hangs
+-- does not keep the others.
 -- @tparam {string,...} paths
 -- @tparam function f  gets a path
 -- @tparam[opt] integer max_parallel  (16)
--- @treturn {table,...}  `{path, result}` or `{path, message, code, traceback}` in the order of the paths
--- @usage for _, r in ipairs(health.each(paths, function(path) return health.read(path) end)) do ... end
+-- @treturn {table,...}  `{path, result}` or `{path, message, code, traceback}` in the order of the
+--   paths
+-- @usage for _, r in ipairs(health.each(paths, function(path) return health.read(path) end)) do ...
+--   end
 function M.each(paths, f, max_parallel)
   local drives = {}
   -- As drives that are open already, so that none is opened for reading: that could wake it.
@@ -141,8 +145,8 @@ function M.probe(path, drives, flag, options)
   if not path or path == "-" then return end
   if lfs.attributes(path, "mode") == "directory" then return end
   if #drives > 1 then
-    cli.refuse(("%s %s: of several drives the results go into a folder, which has to be there"):format(
-      flag, path))
+    cli.refuse(("%s %s: of several drives the results go into a folder, which has to be there")
+      :format(flag, path))
   end
   for _, drive in ipairs(drives) do
     local a, b = lfs.attributes(path), lfs.attributes(drive)

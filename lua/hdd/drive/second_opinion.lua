@@ -8,7 +8,7 @@ local smart_data = require "hdd.drive.smart_data"
 local M = {}
 
 -- Why ours is shown, by attribute: what libatasmart is known to do.
-local PACKED <const> = "other numbers stand in its upper bytes; libatasmart takes some of them for it"
+local PACKED <const> = "other numbers stand in its upper bytes; libatasmart takes them along"
 local WRITTEN <const> = "the unit of this family; libatasmart counts 65536 sectors always"
 local TIMER <const> = "of this family it is no time; FFFFh is a timer that has not run yet"
 local WHY = {
@@ -66,7 +66,8 @@ end
 -- @tparam table said    what `hdd.drive.ata.decode` gave
 -- @tparam table theirs  libatasmart's opinion, as of `hdd.commands.atasmart`
 -- @treturn {table,...}  `{what shown libatasmart why}`, in the order of the attributes
--- @usage for _, o in ipairs(second_opinion.compare(said, theirs)) do print(o.what, o.libatasmart) end
+-- @usage for _, o in ipairs(second_opinion.compare(said, theirs)) do print(o.what, o.libatasmart)
+--   end
 function M.compare(said, theirs)
   local list = bytes.list()
   if not said.smart then return list end

@@ -50,8 +50,8 @@ end
 --- One drive.
 -- @tparam string path  of a drive, a recording or a snapshot
 -- @tparam[opt] table options  as of `hdd.health.read`
--- @treturn[1] table  `path`, `kernel` (identity as of `hdd.sysfs`; of a file none), `uses[]`, `said` (what
---   `hdd.health.read` gave) or `why {message code reason}`
+-- @treturn[1] table  `path`, `kernel` (identity as of `hdd.sysfs`; of a file none), `uses[]`,
+--   `said` (what `hdd.health.read` gave) or `why {message code reason}`
 -- @return[2] nil, message, code  when neither the kernel nor the drive tells anything
 -- @usage local entry = assert(inventory.look("/dev/sdb")); print(entry.kernel.model, entry.why)
 function M.look(path, options)
@@ -84,7 +84,8 @@ function M.identity(entry)
     identity[key[1]] = value
   end
   -- How it is attached the kernel knows best.
-  identity.transport = kernel.transport or own.sata_version and "sata" or entry.said and entry.said.kind
+  identity.transport = kernel.transport or own.sata_version and "sata"
+    or entry.said and entry.said.kind
   if identity.rotation_rpm == 0 then
     identity.rotation_rpm, identity.solid_state = nil, true
   end

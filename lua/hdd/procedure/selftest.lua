@@ -1,8 +1,8 @@
 --- A drive's self-test, to a verdict: started, watched, and what came of it.
 --
 -- The drive's state says when it is over, and a new entry in its log confirms that: a time is never
--- taken for a result. A test that stands still, is ended by a reset or by another program, is reported
--- as just that. Ctrl-C ends the waiting; the test goes on in the drive.
+-- taken for a result. A test that stands still, is ended by a reset or by another program, is
+-- reported as just that. Ctrl-C ends the waiting; the test goes on in the drive.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.selftest
 local core = require "hdd.core"
@@ -17,9 +17,11 @@ local units = require "hdd.units"
 local M = {}
 
 local EBUSY <const>, EOPNOTSUPP <const>, ENODEV <const> = 16, 95, 19
-local TYPES <const> = {short = true, extended = true, conveyance = true, selective = true, running = true}
-local SILENT_LOOKS <const> = 5       -- in a row that failed, after which the drive no longer answers
-local STALL_S <const> = 600          -- without progress, and at least twice as long as a tenth takes
+local TYPES <const> = {
+  short = true, extended = true, conveyance = true, selective = true, running = true,
+}
+local SILENT_LOOKS <const> = 5       -- in a row that failed: the drive no longer answers
+local STALL_S <const> = 600          -- without progress, and at least two tenths of the test
 local GRACE_S <const> = 5            -- in which a test that was started shows that it runs
 local LOG_S <const> = 1              -- that a drive may take to write its log
 local UNKNOWN_LIMIT_S <const> = 48 * 3600 -- where the drive gives no estimate
@@ -30,13 +32,14 @@ local UNKNOWN_LIMIT_S <const> = 48 * 3600 -- where the drive gives no estimate
 function M.parameters(given)
   given = given or {}
   local p = {
-    type = given.type or "short", wait = given.wait ~= false, spans = given.spans, poll = given.poll,
-    limit = given.limit, stall = given.stall or STALL_S, keep_awake = given.keep_awake,
+    type = given.type or "short", wait = given.wait ~= false, spans = given.spans,
+    poll = given.poll, limit = given.limit, stall = given.stall or STALL_S,
+    keep_awake = given.keep_awake,
     wake = given.wake, as = given.as,
   }
   if not TYPES[p.type] then
-    error(("self-test: type = %s: must be short, extended, conveyance, selective or running"):format(
-      tostring(p.type)), 3)
+    error(("self-test: type = %s: must be short, extended, conveyance, selective or running")
+      :format(tostring(p.type)), 3)
   end
   return p
 end
@@ -68,7 +71,8 @@ end
 function Watch:note(remaining)
   if remaining == self.remaining and self.noted then return end
   self.remaining, self.noted, self.changed_ns = remaining, true, core.now()
-  table.insert(self.document.progress, {elapsed_s = self:elapsed_s(), remaining_percent = remaining})
+  table.insert(self.document.progress,
+    {elapsed_s = self:elapsed_s(), remaining_percent = remaining})
   if self.observer.save then self.observer.save(self.document) end
 end
 
@@ -152,7 +156,8 @@ function Watch:judge(t)
   self.document.summary.health = said.verdict.status
   local worst = said.verdict.reasons[1]
   if said.verdict.status == "failing" or said.verdict.status == "warning" then
-    self:warn(("besides, something speaks against the drive (hddlua smart tells all): %s"):format(worst.what))
+    self:warn("besides, something speaks against the drive (hddlua smart tells all): "
+      .. worst.what)
   end
 end
 
@@ -165,7 +170,8 @@ function Watch:conclude(t, kind, state)
   s.elapsed_s = self:elapsed_s()
   if not newest and (not self.seen or state.code == nil) then
     s.verdict, s.confirmed = "unknown", false
-    self:warn("the drive was never seen testing, and its log has no new entry: nothing shows that it ran")
+    self:warn("the drive was never seen testing, and its log has no new entry: "
+      .. "nothing shows that it ran")
     return
   end
   -- The state decides; a log that says something else confirms nothing.
@@ -174,8 +180,8 @@ function Watch:conclude(t, kind, state)
   s.verdict, s.result = verdict_of(t.kind, entry), entry.result
   s.failing_lba = s.verdict == "failed" and math.tointeger(entry.lba) or nil
   if newest and not s.confirmed then
-    self:warn(("the drive's state is \"%s\", the newest entry of its log \"%s\": the state counts"):format(
-      state.result, newest.result))
+    self:warn(("the drive's state is %q, the newest entry of its log %q: the state counts")
+      :format(state.result, newest.result))
   elseif not newest then
     self:warn("the drive's log has no new entry: its state alone tells the result")
   end
@@ -211,8 +217,9 @@ local function start(t, kind, parameters)
   end
   if not state then return nil, message, code end
   if state.in_progress and not running then
-    return nil, ("%s: a self-test is running already (%s left): wait for it (type running), or end it")
-      :format(t.path, state.remaining_percent and state.remaining_percent .. " %" or "some"), EBUSY
+    local left = state.remaining_percent and state.remaining_percent .. " %" or "some"
+    return nil, ("%s: a self-test is running already (%s left): wait for it (type running), "
+      .. "or end it"):format(t.path, left), EBUSY
   elseif running then
     if state.in_progress then return true end
     return nil, t.path .. ": no self-test is running", EOPNOTSUPP
@@ -227,14 +234,15 @@ end
 
 --- Run a self-test.
 -- @tparam string|Drive drive
--- @tparam[opt] table parameters  `type` ("short", "extended", "conveyance", "selective", or "running": the
---   one that runs already), `wait` (true; false: only started), `spans` (selective: 1 to 5
---   `{first_lba, last_lba}`), `poll` (s between two looks: a hundredth of the estimate, 1 to 60), `limit`
---   (s of waiting: three times the estimate, 48 h where there is none), `stall` (s without progress that
---   are told, 600), `keep_awake` (true: a block is read at each look), `wake`, `as`
+-- @tparam[opt] table parameters  `type` ("short", "extended", "conveyance", "selective", or
+--   "running": the one that runs already), `wait` (true; false: only started), `spans` (selective:
+--   1 to 5 `{first_lba, last_lba}`), `poll` (s between two looks: a hundredth of the estimate, 1 to
+--   60), `limit` (s of waiting: three times the estimate, 48 h where there is none), `stall` (s
+--   without progress that are told, 600), `keep_awake` (true: a block is read at each look),
+--   `wake`, `as`
 -- @tparam[opt] table observer  `progress`, `save`
--- @treturn[1] table  document, schema hddlua.selftest/1: `summary {verdict result failing_lba confirmed
---   elapsed_s estimate_s}`
+-- @treturn[1] table  document, schema hddlua.selftest/1: `summary {verdict result failing_lba
+--   confirmed elapsed_s estimate_s}`
 -- @return[2] nil, message, code  when it could not be started
 -- @usage local d = assert(selftest.run("/dev/sdb", {type = "extended"})); print(d.summary.verdict)
 function M.run(drive, parameters, observer)

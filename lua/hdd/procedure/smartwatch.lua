@@ -1,5 +1,5 @@
---- Watching drives: each is read now and then, and every change is told. Each has a task of its own, so
--- that one that is slow or gone keeps none of the others; one that sleeps is left asleep.
+--- Watching drives: each is read now and then, and every change is told. Each has a task of its
+-- own, so that one that is slow or gone keeps none of the others; one that sleeps is left asleep.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.smartwatch
 local capdiff = require "hdd.drive.capdiff"
@@ -23,8 +23,8 @@ local LISTS = {"identity", "capabilities", "settings", "counters", "gauges"}
 local function is_told(d, name, all)
   if TEMPERATURES[d.name] then return false end
   if all then return true end
-  -- A normalized value says again, coarsely, what the raw one does; averages of the temperature move
-  -- with it.
+  -- A normalized value says again, coarsely, what the raw one does; averages of the temperature
+  -- move with it.
   return not (name == "gauges" and (d.name:find("%.value$") or d.name:find("^statistics%..*_c$")))
 end
 
@@ -51,8 +51,8 @@ function M.changes(before, now, options)
   end
   local t0, t1 = before.temperature.temperature_c, now.temperature.temperature_c
   if t0 ~= t1 then
-    put {name = "temperature", what = "temperature", where = now.temperature.source, from = t0, to = t1,
-      unit = "°C"}
+    put {name = "temperature", what = "temperature", where = now.temperature.source, from = t0,
+      to = t1, unit = "°C"}
   end
   for _, name in ipairs(LISTS) do
     for _, c in ipairs(d[name]) do
@@ -93,11 +93,13 @@ local function look(state, p, observer)
     state.slept = true
   else
     state.failed, state.message, state.code = state.failed + 1, message, code
-    if state.refused ~= message then event(state, {name = "failure", what = message, code = code}) end
+    if state.refused ~= message then
+      event(state, {name = "failure", what = message, code = code})
+    end
     state.refused = message
     if state.failed >= FAILED_LOOKS then
-      event(state, {name = "given up", what = ("not read %d times in a row: it is left alone from now on")
-        :format(state.failed)})
+      event(state, {name = "given up",
+        what = ("not read %d times in a row: it is left alone from now on"):format(state.failed)})
       return false
     end
   end
@@ -106,11 +108,12 @@ end
 
 --- Watch drives, until interrupted or as often as asked.
 -- @tparam {string,...} paths
--- @tparam[opt] table parameters  `every` (60 s), `count` (readings of each; nil: for ever), `all` (true:
---   totals of use and normalized values as well), `wake`, `as`
+-- @tparam[opt] table parameters  `every` (60 s), `count` (readings of each; nil: for ever), `all`
+--   (true: totals of use and normalized values as well), `wake`, `as`
 -- @tparam[opt] table observer  `event` = function(state, change): a change as of `changes`, or with
---   `name` "first", "failure", "answer", "standby", "given up" what happened; `read` = function(states)
---   after each reading. A state is `{path said asleep message code read_at readings}`
+--   `name` "first", "failure", "answer", "standby", "given up" what happened; `read` =
+--   function(states) after each reading. A state is `{path said asleep message code read_at
+--   readings}`
 -- @treturn {table,...}  states, in the order of the paths
 -- @usage smartwatch.run({"/dev/sda", "/dev/sdb"}, {every = 60}, {event = function(state, c)
 --   print(state.path, c.what, c.from, c.to) end})

@@ -4,6 +4,7 @@
 local document = require "hdd.document"
 local health = require "hdd.health"
 local json = require "hdd.json"
+local sysfs = require "hdd.sysfs"
 
 local M = {}
 
@@ -15,8 +16,8 @@ local ELSEWHERE = {source = true, verdict = true, failures = true}
 -- @treturn table
 function M.drive(said)
   local id, source = said.identity or {}, said.source or {}
-  local kernel = source.kind == "drive" and require("hdd.sysfs").identity(source.part_of or source.name)
-  local drive = kernel and require("hdd.sysfs").document(kernel) or {name = source.name, kind = "file"}
+  local kernel = source.kind == "drive" and sysfs.identity(source.part_of or source.name)
+  local drive = kernel and sysfs.document(kernel) or {name = source.name, kind = "file"}
   drive.path = source.path
   for _, key in ipairs {"model", "serial", "firmware", "wwn", "rotation_rpm", "size_bytes"} do
     drive[key] = id[key] or drive[key]

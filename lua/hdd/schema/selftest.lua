@@ -4,7 +4,8 @@
 local documents = require "hdd.schema.health"
 
 local parameters = {
-  { "type", "string", "the test", one_of = { "short", "extended", "conveyance", "selective", "running" } },
+  { "type", "string", "the test",
+    one_of = { "short", "extended", "conveyance", "selective", "running" } },
   { "wait", "boolean", "true: waited for its end" },
   { "spans", "list?", "of a selective test: the ranges that it reads", of = {
     { "first_lba", "integer", "its first block" },
@@ -13,7 +14,7 @@ local parameters = {
   { "poll", "number", "seconds between two looks at it" },
   { "limit", "number?", "seconds after which it is given up waiting for" },
   { "stall", "number", "seconds without progress that are told" },
-  { "keep_awake", "boolean?", "true: a block was read at each look, so that the drive stays awake" },
+  { "keep_awake", "boolean?", "true: a block was read at each look, to keep the drive awake" },
   { "wake", "boolean?", "true: a drive in standby was to be woken" },
   { "as", "string?", "the kind of drive that the path was taken as: `ata`, `nvme`, `scsi`" },
 }

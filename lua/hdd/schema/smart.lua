@@ -37,7 +37,7 @@ local missing = { "missing", "list", "what could not be read", of = {
 } }
 
 local health = { "health", "object",
-  "all that was decoded, by section, as `hdd.drive.ata`, `.nvme` or `.scsi` gives it: docs/smart.md" }
+  "all that was decoded, by section, as `hdd.drive.ata`, `.nvme` or `.scsi` gives it" }
 
 local summary = {
   { "status", "string?", "the verdict's" },

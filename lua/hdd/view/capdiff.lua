@@ -29,7 +29,7 @@ local function change_text(d)
   local n = d.growth and words.grouped(d.growth)
   if d.change == "reset" then return "reset" .. (n and ", since then " .. n or "") end
   if d.change == "wrapped" then return ("+%s (wrapped)"):format(n or "?") end
-  if d.change == "saturated" then return ("full%s"):format(n and ", +" .. n .. " at least" or "") end
+  if d.change == "saturated" then return n and ("full, +%s at least"):format(n) or "full" end
   return n and (type(d.growth) == "number" and d.growth < 0 and n or "+" .. n) or "grew"
 end
 
@@ -80,9 +80,9 @@ local function heading(page, result)
     parts[1] = words.hours(result.elapsed_power_on_hours) .. " of powered-on time"
   end
   if result.elapsed_s then parts[#parts + 1] = units.duration_text(result.elapsed_s) end
-  page:paragraph("One drive at two times" .. (#parts > 0 and ", " .. table.concat(parts, ", ") .. " apart"
-    or "") .. (result.reversed and " (B is the earlier reading: growth is counted from it)." or "."),
-    "  ")
+  local apart = #parts > 0 and (", %s apart"):format(table.concat(parts, ", ")) or ""
+  local order = result.reversed and " (B is the earlier reading: growth is counted from it)" or ""
+  page:paragraph(("One drive at two times%s%s."):format(apart, order), "  ")
 end
 
 --- The text.

@@ -21,7 +21,8 @@ local function row_of(entry)
   local use = table.concat(entry.uses, ", ")
   local kind = entry.said and entry.said.source.kind
   return {
-    (entry.path:gsub(kind and kind ~= "drive" and "^.*/" or "^/dev/", "")), id.model or "?", id.serial or "?",
+    (entry.path:gsub(kind and kind ~= "drive" and "^.*/" or "^/dev/", "")),
+    id.model or "?", id.serial or "?",
     id.size_bytes and units.decimal_bytes(id.size_bytes) or "?", rotation(id),
     id.transport or "?", t and t.temperature_c and units.fixed(t.temperature_c, 0) or "?",
     entry.said and STATUS[entry.said.verdict.status] or entry.why.reason,
@@ -43,7 +44,8 @@ function M.table(entries, options)
   local rows = {}
   for i, entry in ipairs(entries) do rows[i] = row_of(entry) end
   page:table({
-    {title = "drive", left = true}, {title = "model", left = true, wrap = true, first = 16, gap = 1},
+    {title = "drive", left = true},
+    {title = "model", left = true, wrap = true, first = 16, gap = 1},
     {title = "serial", left = true, wrap = true, first = 12, gap = 1}, {title = "size", gap = 1},
     {title = "rpm", rank = 2, gap = 1}, {title = "bus", left = true, rank = 3, gap = 1},
     {title = "°C", rank = 1, gap = 1}, {title = "health", left = true, gap = 1},
@@ -119,7 +121,8 @@ local function directory(page, said)
       rows[#rows + 1] = {("%02Xh"):format(log.address), log.pages, log.name}
     end
   end
-  page:table({{left = true}, {title = "pages"}, {title = "log", left = true, wrap = true}}, rows, "  ")
+  page:table({{left = true}, {title = "pages"}, {title = "log", left = true, wrap = true}}, rows,
+    "  ")
   if own > 0 then page:line(("  and %d of the host's or the maker's own"):format(own)) end
 end
 

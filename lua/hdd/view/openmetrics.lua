@@ -1,6 +1,6 @@
 --- What drives say of themselves as OpenMetrics text, for node_exporter's textfile collector: under
--- smartctl_exporter's names where it has one, so that dashboards and alerts go on working, and under
--- `hddlua_` what nobody else tells. The text is right in Prometheus' older format as well.
+-- smartctl_exporter's names where it has one, so that dashboards and alerts go on working, and
+-- under `hddlua_` what nobody else tells. The text is right in Prometheus' older format as well.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.view.openmetrics
 local device_statistics = require "hdd.drive.device_statistics"
@@ -28,8 +28,8 @@ local FAMILIES = {
   {"smartctl_device_self_test_log_error_count", "gauge", "Device SMART self test log error count"},
   {"smartctl_device_erc_seconds", "gauge", "Device SMART Error Recovery Control Seconds"},
   {"smartctl_device_percentage_used", "gauge", "Device write percentage used"},
-  {"smartctl_device_available_spare", "gauge", "Normalized percentage of the remaining spare capacity"},
-  {"smartctl_device_available_spare_threshold", "gauge", "Spare capacity below which the drive warns"},
+  {"smartctl_device_available_spare", "gauge", "Percentage of the spare capacity left"},
+  {"smartctl_device_available_spare_threshold", "gauge", "Spare below which the drive warns"},
   {"smartctl_device_critical_warning", "gauge", "Critical warnings of the controller, as bits"},
   {"smartctl_device_media_errors", "gauge", "Unrecovered data integrity errors"},
   {"smartctl_device_num_err_log_entries", "gauge", "Error information log entries over its life"},
@@ -42,7 +42,7 @@ local FAMILIES = {
   {"hddlua_drive_standby", "gauge", "1: the drive was asleep, and was left so"},
   {"hddlua_health", "gauge", "The verdict: 1 for the one that holds"},
   {"hddlua_health_reasons", "gauge", "Reasons of the verdict, by severity"},
-  {"hddlua_phy_events", "counter", "SATA Phy event counters: errors on the link, since they were reset"},
+  {"hddlua_phy_events", "counter", "SATA Phy event counters since their reset"},
   {"hddlua_phy_event_saturated", "gauge", "1: the counter is full, there may have been more"},
   {"hddlua_pending_defects", "gauge", "Sectors in the pending defects log"},
   {"hddlua_temperature_limit_celsius", "gauge", "The drive's own highest operating temperature"},
@@ -65,11 +65,11 @@ Metrics.__index = Metrics
 
 -- labels: a list of name, value; a value of nil is an empty one.
 function Metrics:add(name, labels, value, suffix)
-  if value == nil or type(value) == "number" and (value ~= value or math.abs(value) == math.huge) then
-    return
-  end
+  if value == nil or value ~= value or value == math.huge or value == -math.huge then return end
   local texts = {}
-  for i = 1, #labels, 2 do texts[#texts + 1] = ('%s="%s"'):format(labels[i], escape(labels[i + 1])) end
+  for i = 1, #labels, 2 do
+    texts[#texts + 1] = ('%s="%s"'):format(labels[i], escape(labels[i + 1]))
+  end
   self[name] = self[name] or {}
   table.insert(self[name], ("%s%s{%s} %s"):format(name, suffix or "", table.concat(texts, ","),
     number(value)))
@@ -77,7 +77,9 @@ end
 
 -- "PO--CK" of smartctl, and its long form.
 local LETTERS = {"P", "O", "S", "R", "C", "K"}
-local LONG = {"prefailure", "updated_online", "performance", "error_rate", "event_count", "auto_keep"}
+local LONG = {
+  "prefailure", "updated_online", "performance", "error_rate", "event_count", "auto_keep",
+}
 
 local function flags(value, letters, none, separator)
   local list = {}
@@ -146,7 +148,8 @@ local function vitals(m, device, said)
     said.kind == "scsi" and said.temperature_page and said.temperature_page.reference_c or nil)
   local hours = said.power_on and said.power_on.power_on_hours
   m:add("smartctl_device_power_on_seconds", d, hours and math.floor(hours * 3600 + 0.5))
-  m:add("smartctl_device_power_cycle_count", d, said.power_cycles and said.power_cycles.power_cycles)
+  m:add("smartctl_device_power_cycle_count", d,
+    said.power_cycles and said.power_cycles.power_cycles)
   local status = said.sct and said.sct.status or {}
   m:add("hddlua_temperature_limit_celsius", {"device", device, "model_name", id.model or "",
     "serial_number", id.serial or ""}, status.max_operating_c or id.warning_temperature_c)
@@ -163,7 +166,9 @@ local function logs(m, device, said)
   if tests then
     local failed = 0
     for _, e in ipairs(tests.entries) do failed = failed + (e.failed and 1 or 0) end
-    local labels = {"device", device, "self_test_log_type", tests.pages and "extended" or "standard"}
+    local labels = {
+      "device", device, "self_test_log_type", tests.pages and "extended" or "standard",
+    }
     m:add("smartctl_device_self_test_log_count", labels, #tests.entries)
     m:add("smartctl_device_self_test_log_error_count", labels, failed)
   end
@@ -193,8 +198,11 @@ local function logs(m, device, said)
       device_statistics.value(said.statistics, "life_used_percent"))
   end
   m:add("smartctl_scsi_grown_defect_list", d, said.grown_defects and said.grown_defects.count)
-  m:add("smartctl_read_total_uncorrected_errors", d, said.read_errors and said.read_errors.uncorrected)
-  m:add("smartctl_write_total_uncorrected_errors", d, said.write_errors and said.write_errors.uncorrected)
+  for _, kind in ipairs {"read", "write"} do
+    local counters = said[kind .. "_errors"]
+    m:add(("smartctl_%s_total_uncorrected_errors"):format(kind), d,
+      counters and counters.uncorrected)
+  end
 end
 
 local function ours(m, device, said)
@@ -227,10 +235,11 @@ local function ours(m, device, said)
 end
 
 --- The text.
--- @tparam {table,...} states  each `path`, and `said` (what `hdd.health.read` gave), `asleep`, `message`
---   (why it could not be read)
+-- @tparam {table,...} states  each `path`, and `said` (what `hdd.health.read` gave), `asleep`,
+--   `message` (why it could not be read)
 -- @treturn string
--- @usage file.write("drives.prom", openmetrics.text({{path = "/dev/sdb", said = drive:smart()}}), {force = true})
+-- @usage file.write("drives.prom", openmetrics.text({{path = "/dev/sdb", said = drive:smart()}}),
+--   {force = true})
 function M.text(states)
   local m = setmetatable({}, Metrics)
   for _, state in ipairs(states) do

@@ -32,8 +32,8 @@ local function details(s, d)
   if s.failing_lba then list[#list + 1] = ("at LBA %d"):format(s.failing_lba) end
   if s.remaining_percent then list[#list + 1] = ("%d %% left"):format(s.remaining_percent) end
   list[#list + 1] = times(s)
-  if s.verdict == "running" then
-    list[#list + 1] = d.status == "interrupted" and "it goes on in the drive (--abort ends it)" or nil
+  if s.verdict == "running" and d.status == "interrupted" then
+    list[#list + 1] = "it goes on in the drive (--abort ends it)"
   end
   return table.concat(list, ", ")
 end

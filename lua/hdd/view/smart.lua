@@ -1,5 +1,5 @@
---- What a drive says of itself, as text: identity, verdict with its reasons, attributes, logs, SCT with
--- the history of temperatures, Phy counters, and what could not be read.
+--- What a drive says of itself, as text: identity, verdict with its reasons, attributes, logs, SCT
+-- with the history of temperatures, Phy counters, and what could not be read.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.view.smart
 local attributes = require "hdd.view.health.attributes"
@@ -16,8 +16,8 @@ local M = {}
 
 --- The text.
 -- @tparam table said  what `hdd.health.read` gave
--- @tparam[opt] table options  `width` (columns; nil: as wide as it takes), `utf8`, `all` (true: everything,
---   logs to their ends), `before` (an earlier reading, for the changes)
+-- @tparam[opt] table options  `width` (columns; nil: as wide as it takes), `utf8`, `all` (true:
+--   everything, logs to their ends), `before` (an earlier reading, for the changes)
 -- @treturn string  lines
 -- @usage io.write(view.text(assert(drive:smart()), {width = 80, utf8 = true}))
 function M.text(said, options)

@@ -17,7 +17,8 @@ end
 
 local function first_text(said)
   local t = said.temperature and said.temperature.temperature_c
-  return ("%s, serial %s: %s%s"):format(said.identity.model or "?", said.identity.serial or "unknown",
+  local id = said.identity
+  return ("%s, serial %s: %s%s"):format(id.model or "?", id.serial or "unknown",
     STATUS[said.verdict.status], t and ", " .. number(t) .. " °C" or "")
 end
 
@@ -47,7 +48,8 @@ function M.line(state, change, options)
   elseif PLAIN[change.name] then
     text = change.what
   elseif change.name == "verdict" then
-    text = ("verdict: %s -> %s: %s"):format(STATUS[change.from], STATUS[change.to], change.where or "")
+    text = ("verdict: %s -> %s: %s"):format(STATUS[change.from], STATUS[change.to],
+      change.where or "")
   else
     text = change_text(change)
   end

@@ -36,7 +36,8 @@ end
 function M.ata.log(t)
   local extended = ata.log(t, 0x07, 0, 1)
   local simple = ata.smart_log(t, 0x06)
-  local decoded = extended and self_test_log.extended(extended) or simple and self_test_log.simple(simple)
+  local decoded = extended and self_test_log.extended(extended)
+    or simple and self_test_log.simple(simple)
   return decoded and decoded.entries or nil, (extended or "") .. (simple or "")
 end
 

@@ -107,6 +107,33 @@ local function settings(said)
     feature(said, "advanced_power_management", "power management"), security(said))
 end
 
+-- SCSI names of what is no single drive: vendor, product, and what to do instead.
+local RAID <const> = "a RAID volume: its drives are asked through the controller's own tools"
+local VIRTUAL <const> = "a virtual disk: the drive beneath is its host's to ask"
+local STANDS_FOR = {
+  {"^AVAGO", "MR", RAID},
+  {"^LSI", "MR", RAID},
+  {"^BROADCOM", "MR", RAID},
+  {"^DELL", "PERC", RAID},
+  {"^HPE?$", "LOGICAL VOLUME", RAID},
+  {"^Adaptec", "", RAID},
+  {"^ASR", "", RAID},
+  {"^Areca", "", RAID},
+  {"^VMware", "", VIRTUAL},
+  {"^Msft", "Virtual", VIRTUAL},
+  {"^VBOX", "", VIRTUAL},
+  {"^QEMU", "", VIRTUAL},
+}
+
+local function stands_for(said)
+  local inquiry = said.kind == "scsi" and said.inquiry or {}
+  for _, row in ipairs(STANDS_FOR) do
+    if (inquiry.vendor or ""):find(row[1]) and (inquiry.product or ""):find(row[2], 1, true) then
+      return row[3]
+    end
+  end
+end
+
 --- The name of a drive for a heading: its model, or where it was found.
 function M.title(said)
   local id = said.identity or {}
@@ -143,6 +170,8 @@ function M.draw(page, said)
     id.wwn and "WWN " .. id.wwn, said.smart and said.smart.family,
     id.zoned and id.zoned .. " zones"))
   indented(settings(said))
+  local what = stands_for(said)
+  if what then page:paragraph("it is " .. what, "    ", "  ") end
   -- Of a SCSI drive that is no news.
   if said.no_ata and (said.used_through == "usb" or not id.transport and not id.serial) then
     page:paragraph("no ATA commands get through: " .. said.no_ata, "    ", "  ")
@@ -156,7 +185,9 @@ function M.vitals(said)
     if not of.disagree then return "" end
     local texts = {}
     for _, s in ipairs(of.sources) do
-      if s.source ~= of.source then texts[#texts + 1] = ("%s: %s"):format(s.source, show(s[key])) end
+      if s.source ~= of.source then
+        texts[#texts + 1] = ("%s: %s"):format(s.source, show(s[key]))
+      end
     end
     return " [" .. table.concat(texts, "; ") .. "]"
   end

@@ -46,8 +46,9 @@ function M.errors(page, said, options)
     page:section("Failed commands", "none noted")
     return
   end
+  local least = log.count_saturated and "at least " or ""
   page:section("Failed commands", nvme and ("the newest %d"):format(count)
-    or (log.count_saturated and "at least " or "") .. words.grouped(count) .. " in the drive's life")
+    or ("%s%s in the drive's life"):format(least, words.grouped(count)))
   local shown, hidden = first(log.entries, options)
   local rows = {}
   for i, e in ipairs(shown) do rows[i] = (nvme and nvme_error or ata_error)(e) end
@@ -75,7 +76,8 @@ local function test_minutes(said)
   local m = said.smart and said.smart.test_minutes or {}
   local items = {}
   for _, kind in ipairs {"short", "extended", "conveyance"} do
-    if m[kind] then items[#items + 1] = ("%s%s %d min"):format(kind, #items == 0 and " takes" or "", m[kind]) end
+    local takes = #items == 0 and " takes" or ""
+    if m[kind] then items[#items + 1] = ("%s%s %d min"):format(kind, takes, m[kind]) end
   end
   local extended = said.controller and said.controller.extended_self_test_minutes
   if extended then items[#items + 1] = ("extended takes %d min"):format(extended) end
@@ -135,8 +137,8 @@ function M.phy(page, said, options)
       zero[#zero + 1] = ("%04Xh"):format(c.id)
     end
   end
-  page:section("Phy event counters", ("%d"):format(#phy.counters) .. " of the link, since last reset"
-    .. (#rows == 0 and ", all 0" or ""))
+  page:section("Phy event counters", ("%d of the link, since last reset%s"):format(#phy.counters,
+    #rows == 0 and ", all 0" or ""))
   page:table({{left = true}, {}, {left = true, wrap = true}}, rows, "  ")
   if #zero > 0 and #rows > 0 then
     page:paragraph("0: " .. table.concat(zero, " "), "     ", "  ")

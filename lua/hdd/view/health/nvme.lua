@@ -23,8 +23,9 @@ function M.draw(page, said, options)
   local log = said.health_log
   if not log then return end
   local rows, id = {}, said.identity or {}
-  add(rows, "spare blocks left", log.available_spare_percent and ("%d %% (the drive warns below %s)")
-    :format(log.available_spare_percent, percent(log.spare_threshold_percent) or "?"))
+  local spare, least = log.available_spare_percent, percent(log.spare_threshold_percent) or "?"
+  add(rows, "spare blocks left",
+    spare and ("%d %% (the drive warns below %s)"):format(spare, least))
   add(rows, "planned life used", percent(log.life_used_percent))
   add(rows, "data written", data(log.data_written_bytes))
   add(rows, "data read", data(log.data_read_bytes))

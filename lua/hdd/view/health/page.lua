@@ -1,5 +1,5 @@
---- Text for a person, put together line by line: headings, paragraphs, tables, all within a width, in
--- ASCII where UTF-8 is not wanted, and with nothing in it that a terminal would obey.
+--- Text for a person, put together line by line: headings, paragraphs, tables, all within a width,
+-- in ASCII where UTF-8 is not wanted, and with nothing in it that a terminal would obey.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @classmod hdd.view.health.page
 local printable = require "hdd.printable"
@@ -50,7 +50,8 @@ end
 -- @tparam[opt=""] string indent  before its second and further lines
 -- @tparam[opt=""] string start   before its first line
 function Page:paragraph(s, indent, start)
-  table.insert(self.pieces, text.wrap(self:plain(s), self.width, indent, start and self:plain(start)))
+  start = start and self:plain(start)
+  table.insert(self.pieces, text.wrap(self:plain(s), self.width, indent, start))
 end
 
 --- Add items one behind the other, separated by commas, never broken within one.

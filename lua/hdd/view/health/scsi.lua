@@ -6,12 +6,13 @@ local M = {}
 
 local function counters(page, said)
   local rows = {}
-  for _, kind in ipairs {{"read", "read_errors"}, {"write", "write_errors"}, {"verify", "verify_errors"}} do
-    local c = said[kind[2]]
+  for _, kind in ipairs {"read", "write", "verify"} do
+    local c = said[kind .. "_errors"]
     if c then
       local function n(key) return c[key] ~= nil and words.grouped(c[key]) or "n/a" end
       rows[#rows + 1] = {
-        kind[1], n "corrected_without_delay", n "corrected_with_delay", n "corrected_by_repetition", n "corrected",
+        kind, n "corrected_without_delay", n "corrected_with_delay", n "corrected_by_repetition",
+        n "corrected",
         c.processed_bytes and words.data(c.processed_bytes) or "n/a", n "uncorrected",
       }
     end

@@ -103,7 +103,9 @@ function M.draw(page, said)
   if status and status.format_version then
     about[#about + 1] = ("status version %d"):format(status.format_version)
   end
-  if status and status.device_state then about[#about + 1] = "the drive is " .. status.device_state end
+  if status and status.device_state then
+    about[#about + 1] = "the drive is " .. status.device_state
+  end
   if history and history.size then
     about[#about + 1] = ("history of %d temperatures"):format(history.size)
     if history.interval_minutes then

@@ -33,7 +33,9 @@ local function where(r)
   local text = r.where
   if r.sources then
     for _, s in ipairs(r.sources) do
-      if s.where and s.where ~= r.where then text = text .. ("; %s: %s"):format(s.where, s.value) end
+      if s.where and s.where ~= r.where then
+        text = text .. ("; %s: %s"):format(s.where, s.value)
+      end
     end
   end
   return (" [%s]"):format(text)

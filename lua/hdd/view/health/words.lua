@@ -19,7 +19,8 @@ function M.gigabits(mbit_per_s) return units.fixed(mbit_per_s / 1000, 1) .. " Gb
 function M.hours(hours)
   local whole = units.fixed(hours, 0)
   if hours < 8766 then
-    return hours < 48 and whole .. " h" or ("%s h (%s days)"):format(whole, units.fixed(hours / 24, 0))
+    if hours < 48 then return whole .. " h" end
+    return ("%s h (%s days)"):format(whole, units.fixed(hours / 24, 0))
   end
   return ("%s h (%s years)"):format(whole, units.fixed(hours / 8766, 1))
 end

@@ -241,7 +241,7 @@ local function suspect_failed(s)
   local list = {}
   for offset, failed in pairs(s.failed) do
     list[#list + 1] = {
-      offset = offset, length = failed.length, own_ns = 0, extra_ns = math.maxinteger, pace = s.pace(),
+      offset = offset, length = failed.length, own_ns = 0, extra_ns = math.maxinteger, pace = s.grader:pace_at(offset),
       unscanned = true,
     }
   end
@@ -295,15 +295,13 @@ end
 
 local function begin(s, old)
   local m = s.m
-  local block = s.p.block_size
   if not restored_turn(s, old) and not m.over then find_turn(s) end
   s.grader = grade.new {
-    block_size = block, turn_ns = s.turn_ns, slow_ns = s.p.slow * 1e9, map = s.cells,
+    block_size = s.p.block_size, depth = s.p.depth, turn_ns = s.turn_ns, slow_ns = s.p.slow * 1e9, map = s.cells,
   }
   if s.restored then
     s.grader.classes, s.grader.turns = s.restored.classes, s.restored.turns
   end
-  function s.pace() return (s.grader.typical_ns or 0) / block end
   add_services(s)
   if s.restored then s.keep_suspects(s.restored.suspects) end
 end

@@ -243,10 +243,11 @@ end
 local FORMS = {
   zoneprofile = { how = describe_zones, show = show_zones, summarize = summarize_profile },
   qdsweep = { how = describe_sweep, show = show_sweep, summarize = summarize_sweep },
+  surface = "hdd.view.surface",
 }
 
 --- A whole document as text.
--- @tparam table document      a zone profile or a sweep, see docs/documents.md
+-- @tparam table document      a zone profile, a sweep or a surface scan, see docs/documents.md
 -- @tparam[opt] table options  `width` (80; false: as wide as it comes), `utf8` (false), `rows` (100: of
 --   a longer profile only the flagged zones are listed), `lines` (25, of the bars)
 -- @treturn string
@@ -257,6 +258,7 @@ function M.text(document, options)
   if not form then
     return nil, string.format("no text form of the schema %q", tostring(document.schema))
   end
+  if type(form) == "string" then form = require(form) end
   options = setmetatable({}, { __index = options or {} })
   if options.width == nil then options.width = 80 end
   if options.width then options.width = math.max(1, options.width) end

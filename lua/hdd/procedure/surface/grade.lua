@@ -21,10 +21,14 @@ M.CLASSES_NS = { 3000000, 10000000, 50000000, 150000000, 500000000 }
 --- Blocks that cost as many extra turns, or more, are counted together.
 M.MOST_TURNS = 8
 
--- Completions that are graded together, those before and behind one that tell when the drive was done
--- with it, those that a median is taken from, and the blocks whose mean time one of these is: that
--- hides how late this program was to see one or the other.
-local WINDOW <const>, BACK <const>, AHEAD <const>, MEDIAN <const>, MEAN <const> = 64, 3, 2, 192, 8
+-- Completions that are graded together, and those before and behind one that tell when the drive was
+-- done with it.
+local WINDOW <const>, BACK <const>, AHEAD <const> = 64, 3, 2
+
+-- The blocks whose mean time counts as one, which hides some of how late this program was to see one
+-- or the other; how many such means around a block, on either side, its median is taken from, and how
+-- many there must be. A zone of another speed is a step in them.
+local MEAN <const>, AROUND <const>, ENOUGH <const> = 3, 16, 12
 
 -- From so many extra turns on a block is suspected. More than a turn below the limit of 2: on a busy
 -- machine all completions before it may have been seen late, and it in time.
@@ -34,14 +38,14 @@ local SUSPECT_TURNS <const> = 0.75
 local SUSPECTS <const> = 4096
 
 --- Begins.
--- @tparam table options  `block_size` (bytes), `turn_ns` (of a drive that turns), `slow_ns` (from this
+-- @tparam table options  `block_size` (bytes), `depth` (reads in flight), `turn_ns` (of a drive that turns), `slow_ns` (from this
 --   own time on a block is suspected, on a drive that does not turn), `map` (list of cells with
 --   `from`, `to`, ascending: they get `blocks`, `bytes`, `busy_ns`, `most_ns`, `failed`)
 -- @treturn Grader  `classes` and `turns` (counts), `suspects` (list of `offset`, `length`, `own_ns`,
 --   `extra_ns`, `pace` in ns a byte), `unlisted` (suspects that there was no room for)
 function M.new(options)
   local self = setmetatable({
-    block_size = options.block_size, turn_ns = options.turn_ns, slow_ns = options.slow_ns,
+    block_size = options.block_size, depth = options.depth, turn_ns = options.turn_ns, slow_ns = options.slow_ns,
     map = options.map, cell = 1, classes = {}, turns = {}, suspects = {}, unlisted = 0,
     queue = {}, done = 0, recent = {}, recent_at = 0,
   }, Grader)
@@ -80,16 +84,26 @@ local function remember(self, i)
   for k = i - MEAN, i do
     if queue[k].code ~= 0 or queue[k].length ~= self.block_size then return end
   end
-  self.recent_at = self.recent_at % MEDIAN + 1
-  self.recent[self.recent_at] = (queue[i].done_ns - queue[i - MEAN].done_ns) / MEAN
+  queue[i].mean_ns = (queue[i].done_ns - queue[i - MEAN].done_ns) / MEAN
+  self.recent_at = self.recent_at % (2 * AROUND) + 1
+  self.recent[self.recent_at] = queue[i].mean_ns
 end
 
--- The median time of a whole block around here; nil while there are too few.
-local function typical(self)
-  if #self.recent < 8 then return self.typical_ns end
-  local sorted = table.move(self.recent, 1, #self.recent, 1, {})
-  table.sort(sorted)
-  self.typical_ns = sorted[(#sorted + 1) // 2]
+-- Slow blocks and late looks make a mean longer only: a little below the middle is nearer.
+local function middle_of(means)
+  table.sort(means)
+  return means[math.max(1, #means * 2 // 5)]
+end
+
+-- The median time of a whole block around number i, or of the last that were read where there are too
+-- few; nil while there are none.
+local function typical(self, i)
+  local queue, means = self.queue, {}
+  for k = math.max(1, i - AROUND), math.min(#queue, i + AROUND) do
+    means[#means + 1] = queue[k].mean_ns
+  end
+  if #means < ENOUGH then means = table.move(self.recent, 1, #self.recent, 1, {}) end
+  if #means >= ENOUGH then self.typical_ns = middle_of(means) end
   return self.typical_ns
 end
 
@@ -109,6 +123,18 @@ local function shift(queue, i, typical_ns)
     if queue[i + k] then to = math.min(to, queue[i + k].done_ns - k * typical_ns) end
   end
   return to - from
+end
+
+-- How much longer than all that was in flight would take a block was under way, if blocks behind it
+-- came first; 0 for others.
+local function put_off(self, i, typical_ns)
+  local queue, entry = self.queue, self.queue[i]
+  for k = i - 1, math.max(1, i - self.depth), -1 do
+    if queue[k].offset > entry.offset then
+      return entry.done_ns - entry.submitted_ns - self.depth * typical_ns
+    end
+  end
+  return 0
 end
 
 local function suspect(self, entry, extra_ns, typical_ns)
@@ -133,8 +159,9 @@ local function cell_of(self, offset)
   return map[i]
 end
 
-local function chart(self, entry)
+local function chart(self, entry, typical_ns)
   local cell = cell_of(self, entry.offset)
+  cell.typical_ns = typical_ns or cell.typical_ns
   cell.blocks = (cell.blocks or 0) + 1
   if entry.code ~= 0 then
     cell.failed = (cell.failed or 0) + 1
@@ -151,12 +178,12 @@ local function extra_of(self, i, typical_ns)
   if not typical_ns then return entry.own_ns end
   local due_ns = typical_ns * entry.length / self.block_size
   if not self.turn_ns then return entry.own_ns - due_ns end
-  return shift(queue, i, typical_ns) - due_ns
+  return math.max(shift(queue, i, typical_ns) - due_ns, put_off(self, i, typical_ns))
 end
 
 local function grade(self, i, typical_ns)
   local entry = self.queue[i]
-  if self.map then chart(self, entry) end
+  if self.map then chart(self, entry, typical_ns) end
   if entry.code ~= 0 then return end
   local extra_ns = extra_of(self, i, typical_ns)
   local class, turns = M.class_of(entry.own_ns), turns_of(self, extra_ns)
@@ -179,9 +206,8 @@ local function grade_waiting(self, keep)
       remember(self, i)
     end
   end
-  local typical_ns = typical(self)
   local last = #queue - keep
-  for i = self.done + 1, last do grade(self, i, typical_ns) end
+  for i = self.done + 1, last do grade(self, i, typical(self, i)) end
   self.done = math.max(self.done, last)
   -- Some stay, to be looked back at.
   local drop = self.done - WINDOW
@@ -209,6 +235,20 @@ end
 function Grader:finish()
   grade_waiting(self, 0)
   self.queue, self.done = {}, 0
+end
+
+--- What a byte takes around a place, ns: the median where it was scanned.
+-- @tparam integer offset
+-- @treturn number  0 when nothing is known
+function Grader:pace_at(offset)
+  local typical_ns, nearest = self.typical_ns, math.huge
+  for _, cell in ipairs(self.map or {}) do
+    local distance = math.abs(cell.from - offset)
+    if cell.typical_ns and distance < nearest then
+      typical_ns, nearest = cell.typical_ns, distance
+    end
+  end
+  return typical_ns and typical_ns / self.block_size or 0.0
 end
 
 --- A suspect that re-reads have cleared, or that took less then: its block is graded anew.

@@ -63,10 +63,11 @@ end
 --- Makes reads one right after the other.
 -- @tparam {table,...} reads  each `{offset, length}`, bytes
 -- @tparam string stage       what the observer is told
+-- @tparam[opt] boolean unrelated  true: they are not made because of what lies there, and do not count
 -- @treturn {table,...}  an answer for each that was made: `ns`, or `code`, `error` and `failed_ns`;
 --   `begun_ns`. When fewer came than were asked for, the measurement is over.
 -- @usage local answers = probe:sequence({ { offset, 4096 }, { offset + 4096, 4096 } }, "confirming")
-function Probe:sequence(reads, stage)
+function Probe:sequence(reads, stage, unrelated)
   local m, answers, longest = self.m, {}, 1
   if m.over then return answers end
   for _, read in ipairs(reads) do longest = math.max(longest, read[2]) end
@@ -81,7 +82,7 @@ function Probe:sequence(reads, stage)
     end
   end, state, PATIENCE_S)
   for i, answer in ipairs(answers) do
-    count(self, reads[i][1])
+    if not unrelated then count(self, reads[i][1]) end
     settle(self, reads[i][1], reads[i][2], answer)
   end
   if not done then m:fail("the drive no longer answers: " .. message) end

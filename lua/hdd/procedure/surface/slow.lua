@@ -94,7 +94,7 @@ local function fill_buffer(s)
     local at = part.from + math.random(0, blocks - 1) * s.drive.logical_block_size
     reads[i] = { at, math.min(4096, part.to - at) }
   end
-  s.probe:sequence(reads, STAGE)
+  s.probe:sequence(reads, STAGE, true)
   if s.m.over then error(OVER, 0) end
 end
 
@@ -119,7 +119,7 @@ end
 -- buffer may give comes round once and is held up each time: n + 1 turns from one completion to the
 -- next, of all reads together so many times more, which hides a late look at one of them. nil when the
 -- drive's buffer gives it.
-local function measure(s, offset, length)
+local function measure_once(s, offset, length)
   local reads = {}
   for i = 1, MEASURE do reads[i] = { offset, length } end
   local answers = s.probe:sequence(reads, STAGE)
@@ -137,6 +137,16 @@ local function measure(s, offset, length)
   return math.max(0, math.floor(turns + 0.5) - 1), latency
 end
 
+-- The same. At the limit, where a turn decides, by a majority of three.
+local function measure(s, offset, length)
+  local turns, latency = measure_once(s, offset, length)
+  if not turns or turns ~= s.p.revolutions and turns ~= s.p.revolutions - 1 then return turns, latency end
+  local second = measure_once(s, offset, length)
+  if second == turns then return turns, latency end
+  local third = measure_once(s, offset, length)
+  return statistics.percentile({ turns, second or turns, third or turns }, 50), latency
+end
+
 local function add(s, from, to, exact, turns, latency_ns)
   local list = s.slow
   list[#list + 1] = {
@@ -147,20 +157,28 @@ end
 -- What is slow in a piece that was slow three times.
 local function locate(s, piece, extra_ns)
   local suspect, limit = piece.suspect, limit_of(s)
+  -- What costs n turns takes n to n + 1, as the platter has to come round: where that leaves it open
+  -- the same is read again at once, see `measure`.
   local sure = s.turn_ns and limit + s.turn_ns or limit
+  local function read(from, to)
+    local answer = s.probe:read(from, to - from, STAGE)
+    if not answer then error(OVER, 0) end
+    if not answer.ns then s.note_failed(from, to - from, answer.error) end
+    return answer.ns and answer.begun_ns + answer.ns, answer.ns and extra_of(answer, from, to, suspect)
+  end
   local function is_slow(from, to)
-    for _ = 1, 2 do
-      local answer = s.probe:read(from, to - from, STAGE)
-      if not answer then error(OVER, 0) end
-      if not answer.ns then
-        s.note_failed(from, to - from, answer.error)
-        return false
-      end
-      local extra = extra_of(answer, from, to, suspect)
-      if extra < limit then return false end
-      if extra >= sure then return true end
+    local first, extra = read(from, to)
+    if not first or extra < limit then return false end
+    if extra >= sure then return true end
+    for interval = 1, 2 do
+      local done
+      done, extra = read(from, to)
+      if not done or extra < limit then return false end
+      if not s.turn_ns then return true end
+      local turns = math.floor((done - first) / interval / s.turn_ns + 0.5) - 1
+      if turns >= s.p.revolutions then return true end
     end
-    return true
+    return false
   end
   local left = s.p.narrow_reads - 1 - MEASURE - s.probe:reads_near(piece.from)
   local runs, vanished =

@@ -48,10 +48,10 @@ end
 -- @treturn ?number  ns; nil when there is no period that would be a disk's
 -- @usage turn.from({ 0, 6000000, 12000000, 24000000, ... })
 function M.from(times)
+  if #times < READS / 2 then return nil end
   local gaps = {}
   for i = 2, #times do gaps[#gaps + 1] = times[i] - times[i - 1] end
-  local typical = statistics.median(gaps)
-  if not typical then return nil end
+  local typical = math.max(statistics.median(gaps), statistics.mean(gaps))
   local scores, best = {}, 0
   local period, longest = FASTEST_NS, math.min(SLOWEST_NS, typical * 1.5)
   while period <= longest do
@@ -75,25 +75,29 @@ end
 local function measure_at(probe, place, block)
   local reads, times = {}, {}
   for i = 1, READS do reads[i] = { place - i * block, block } end
-  for _, answer in ipairs(probe:sequence(reads, "measuring the rotation")) do
+  for _, answer in ipairs(probe:sequence(reads, "measuring the rotation", true)) do
     if answer.ns then times[#times + 1] = answer.begun_ns + answer.ns end
   end
   return M.from(times)
 end
 
---- Measures the turn of a drive with 48 reads, or with three times as many if it seems not to turn.
+--- Measures the turn of a drive with 48 reads at a place, at as many places as it takes for two to
+-- agree, three at most.
 -- @tparam Probe probe
 -- @tparam integer from   first byte of where it may read
 -- @tparam integer to     its end
 -- @tparam integer block  logical block size, bytes
 -- @treturn ?number  ns; nil: no turning was found
 function M.measure(probe, from, to, block)
-  local length = to - from
-  if length < 4 * READS * block then return nil end
-  for _, share in ipairs { 2, 3, 1.5 } do
-    local place = from + math.floor(length / share) // block * block
+  local length, found = to - from, {}
+  if length < 8 * READS * block then return nil end
+  for _, share in ipairs { 0.5, 0.3, 0.7 } do
+    local place = from + math.floor(length * share) // block * block
     local turn = measure_at(probe, place, block)
-    if turn then return turn end
+    for _, other in ipairs(found) do
+      if turn and math.abs(turn / other - 1) < NEAR then return turn end
+    end
+    found[#found + 1] = turn
   end
 end
 

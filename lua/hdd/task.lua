@@ -174,14 +174,9 @@ function M.wait(what)
   }
 end
 
---- Is there nothing else that could go on meanwhile? Then whoever waits may do so in its own way.
--- @treturn boolean
-function M.alone()
-  return not current and not ready[1] and not waiting[1] and not next(attended)
-end
-
 --- Raise hdd.interrupted when Ctrl-C (SIGTERM, SIGHUP) is pending or this task was cancelled.
 -- Whatever starts I/O calls it first.
+-- @usage task.check()
 function M.check()
   if core.interrupt_pending() or current and current.cancelled then
     error(core.interrupted, 0)
@@ -206,6 +201,7 @@ end
 
 --- Could nothing but the caller run on now, if the caller did not wait here but blocked?
 -- @treturn boolean  false when other tasks are ready or wait for something that may come
+-- @usage live = queue:step(task.alone())
 function M.alone()
   if ready[1] or next(attended) then return false end
   for i = 1, #waiting do
@@ -217,6 +213,7 @@ end
 --- While anything waits, call a function whenever a descriptor is readable.
 -- @tparam integer fd
 -- @tparam function f  returns true when it is done and to be forgotten; must not wait itself
+-- @usage task.attend(job:fd(), function() return job:attend() end)
 function M.attend(fd, f)
   attended[fd] = f
 end

@@ -10,6 +10,7 @@
 --     print(#reply.data, reply.elapsed_us)
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.transport
+local bytes = require "hdd.drive.bytes"
 local commands = require "hdd.commands"
 local Channel = require "hdd.transport.channel"
 local target = require "hdd.transport.target"
@@ -39,21 +40,13 @@ function M.reason(code)
   return REASONS[code] or "failed"
 end
 
-local function trimmed(text)
-  return (text:gsub("[%z ]+$", ""):gsub("^[%z ]+", ""))
-end
-
-local function word_swapped(text)
-  return (text:gsub("(.)(.)", "%2%1"))
-end
-
--- The serial number, as the drive itself gives it.
+-- The serial number, as the drive itself gives it; nil when it has none.
 local function serial_of(self)
-  if self.kind == "ata" then return trimmed(word_swapped(self.identify:sub(21, 40))) end
-  if self.kind == "nvme" then return trimmed(self.identify:sub(5, 24)) end
+  if self.kind == "ata" then return bytes.ata_text(self.identify, 10, 10) end
+  if self.kind == "nvme" then return bytes.text(self.identify:sub(5, 24)) end
   local reply = self:scsi {cdb = "\x12\1\x80\0\xff\0", length = 255, name = "VPD page 80h"}
   local length = reply and #reply.data >= 4 and string.unpack(">I2", reply.data, 3) or 0
-  return reply and trimmed(reply.data:sub(5, 4 + length))
+  return reply and bytes.text(reply.data:sub(5, 4 + length))
 end
 
 local function consent(self, what)
@@ -63,9 +56,9 @@ local function consent(self, what)
     return true
   end
   local serial = serial_of(self)
-  if serial ~= what or serial == "" then
+  if serial ~= what then
     return nil, ("%s: consent was given for the drive with serial number %s, and this is %s"):format(
-      self.path, what, serial and serial ~= "" and serial or "one without"), EROFS
+      self.path, what, serial or "one without"), EROFS
   end
   self.raw:permit("everything")
   return true

@@ -81,7 +81,7 @@ bool job_feed(lua_State *L, struct job_handle *h) {
   return h->fed_all || call_kept(L, h, lua_gettop(L), PATTERN_VALUE, feed_offsets);
 }
 
-/* Calls the function (stack 1) with one batch: columns of integers, valid until it returns. */
+/* Calls the function (stack 1) with batch after batch, each a table of columns of integers. */
 static int deliver_records(lua_State *L) {
   static const char *const columns[] = {"offset_bytes", "time_ns", "latency_ns", "code"};
   struct job_handle *h = lua_touserdata(L, 2);

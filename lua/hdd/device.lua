@@ -21,8 +21,10 @@
 --
 -- What is kept: `interval` (0.1) and `intervals` (1024, even) of the time series: when all are used
 -- neighbours are merged; `slowest` (16), `max_failures` (256), `stall` (2, from when on a silence is
--- one), `records` = a function that gets batches of all I/Os or the path of a new file, `histogram` =
--- one to use again.
+-- one), `records` = the path of a new file for all I/Os (docs/measuring.md has its format), or a
+-- function that gets batches of them: `n`, and as many integers in each of the lists `offset_bytes`,
+-- `time_ns` (of the completion, from the start of the counted part), `latency_ns` and `code` (errno
+-- value, 0: read in full); `histogram` = one to use again.
 --
 -- ## Results
 --
@@ -152,6 +154,7 @@ for _, name in ipairs {"smart", "identify", "log", "phy", "sct", "self_test", "t
 end
 
 --- Close it. Its jobs stop; the descriptor goes with their last completion. Harmless a second time.
+-- @usage drive:close()
 function Drive:close()
   local channel = rawget(self, "channel")
   if channel then channel:close() end

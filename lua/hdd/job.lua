@@ -1,4 +1,16 @@
 --- A workload that runs: what the C core's Job does, and waiting for it.
+--
+-- - `:progress()`: how far it is, without stopping it: `phase` ("starting", "ramp", "run", "drain",
+--   "finished"), `ios`, `bytes`, `errors` (of the counted part), `issued_bytes` (ramp and all),
+--   `elapsed_s` (since its start), `position_bytes` (of the last completion), `idle_s` (since then, or
+--   since something is in flight), `oldest_offset_bytes` (what has been waited for longest, in a
+--   silence), `records_error` (why the file of records is not written any more)
+-- - `:snapshot()`: `latency` (Histogram) and `series` as they were at one instant; nil until the
+--   job's thread has made one. Each call asks for the next
+-- - `:stop()`: end it; what was measured is its result
+-- - `:finished()`: has it ended?
+-- - `:fd()` and `:attend()` are the scheduler's: the descriptor becomes readable when the job wants
+--   offsets, someone to take its records, or has finished
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @classmod hdd.job
 local core = require "hdd.core"
@@ -6,6 +18,8 @@ local task = require "hdd.task"
 
 local Job = core.Job
 local M = {}
+
+local ETIMEDOUT <const> = 110
 
 local watches = setmetatable({}, {__mode = "k"}) -- job -> its foreign.Watch, until it has finished
 
@@ -72,7 +86,7 @@ end
 -- what was measured until then, with `interrupted` set.
 -- @tparam[opt] number timeout_s
 -- @treturn[1] table the results, as of `Job:result`
--- @return[2] nil, "timed out", ETIMEDOUT
+-- @return[2] nil, message, code (110, ETIMEDOUT)
 -- @usage local job = assert(drive:start {pattern = "random", runtime = 60})
 -- local r = job:wait()
 function Job:wait(timeout_s)
@@ -81,7 +95,7 @@ function Job:wait(timeout_s)
     local ready = task.wait {
       fd = self:fd(), deadline_ns = deadline_ns, cancel = function() self:stop() end,
     }
-    if not ready then return nil, "the job still runs: timed out", 110 end
+    if not ready then return nil, "the job still runs: timed out", ETIMEDOUT end
   end
   return self:result()
 end

@@ -28,6 +28,7 @@ local KNOWN <const> = {
 local QUICK_COUNT <const>, QUICK_ZONE <const>, QUICK_S <const> = 40, 128 << 20, 100
 
 local BLOCK_MOST <const> = 64 << 20
+local EINVAL <const> = 22
 
 -- A zone that was cut short counts when at least this part of it was read.
 local PART <const> = 4
@@ -84,7 +85,7 @@ local function plan(drive, given)
   end
   if not list then
     return nil, string.format("zone_size %d and zone_skip %d make %d zones: at most %d can be had",
-      values.zone_size, values.zone_skip, many, zones.MOST), 22
+      values.zone_size, values.zone_skip, many, zones.MOST), EINVAL
   end
   for _, zone in ipairs(list) do zone.readings = {} end
   return { parameters = values, zones = list }

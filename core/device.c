@@ -21,7 +21,7 @@
 
 #include "core.h"
 #include "error.h"
-#include "parameters.h"
+#include "options.h"
 
 #define DEVICE "hdd.Device"
 
@@ -159,9 +159,9 @@ static int device_open(lua_State *L) {
   bool buffered = false;
   if (!lua_isnoneornil(L, 2)) {
     static const char *const known[] = {"size", "buffered", NULL};
-    parameters_known(L, 2, known);
-    given_size = parameters_integer(L, 2, "size", 0, 1, INT64_MAX);
-    buffered = parameters_boolean(L, 2, "buffered", false);
+    options_known(L, 2, known);
+    given_size = option_integer(L, 2, "size", 0, 1, INT64_MAX);
+    buffered = option_boolean(L, 2, "buffered", false);
   }
   lua_settop(L, 2);
 

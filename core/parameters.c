@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <lauxlib.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "error.h"
+#include "options.h"
 
 enum { DEPTH_MOST = 4096, BLOCK_MOST = 1 << 30, INTERVALS_MOST = 1 << 20, KEPT_MOST = 1 << 20 };
 
@@ -21,101 +21,36 @@ static const char *const known[] = {
     "slowest",   "max_failures", "stall", "taskrun",    "batch",    "registered",
     "records",   "histogram",    NULL};
 
-void parameters_known(lua_State *L, int index, const char *const names[]) {
-  if (!lua_istable(L, index))
-    hdd_misuse(L, "options: %s: must be a table", luaL_tolstring(L, index, NULL));
-  lua_pushnil(L);
-  while (lua_next(L, index)) {
-    lua_pop(L, 1);
-    const char *const *k = names;
-    if (lua_type(L, -1) == LUA_TSTRING)
-      while (*k && strcmp(*k, lua_tostring(L, -1)) != 0)
-        k++;
-    if (lua_type(L, -1) == LUA_TSTRING && *k)
-      continue;
-    luaL_Buffer b;
-    const char *name = luaL_tolstring(L, -1, NULL);
-    luaL_buffinit(L, &b);
-    for (k = names; *k; k++) {
-      luaL_addstring(&b, k == names ? "" : ", ");
-      luaL_addstring(&b, *k);
-    }
-    luaL_pushresult(&b);
-    hdd_misuse(L, "unknown option '%s' (there are: %s)", name, lua_tostring(L, -1));
-  }
-}
-
-int64_t parameters_integer(lua_State *L, int index, const char *key, int64_t fallback, int64_t low,
-                           int64_t high) {
-  int whole;
-  if (lua_getfield(L, index, key) == LUA_TNIL) {
-    lua_pop(L, 1);
-    return fallback;
-  }
-  lua_Integer value = lua_tointegerx(L, -1, &whole);
-  if (!whole || value < low || value > high)
-    hdd_misuse(L, "option '%s': %s: must be a whole number from %I to %I", key,
-               luaL_tolstring(L, -1, NULL), (LUAI_UACINT)low, (LUAI_UACINT)high);
-  lua_pop(L, 1);
-  return value;
-}
-
-/* Seconds as nanoseconds.  math.huge is NEVER where `endless` allows it. */
-static int64_t seconds(lua_State *L, int index, const char *key, int64_t fallback, bool positive,
-                       bool endless) {
-  int number;
-  if (lua_getfield(L, index, key) == LUA_TNIL) {
-    lua_pop(L, 1);
-    return fallback;
-  }
-  double value = lua_tonumberx(L, -1, &number);
-  bool endlessly = number && endless && isinf(value) && value > 0;
-  if (!endlessly && (!number || !(value >= 0) || (positive && value <= 0) || value > 1e9))
-    hdd_misuse(L, "option '%s': %s: must be a number of seconds %s, at most 1e9%s", key,
-               luaL_tolstring(L, -1, NULL), positive ? "above 0" : "from 0 on",
-               endless ? ", or math.huge" : "");
-  lua_pop(L, 1);
-  return endlessly ? NEVER : (int64_t)(value * (double)NS_PER_S);
-}
-
-bool parameters_boolean(lua_State *L, int index, const char *key, bool fallback) {
-  int type = lua_getfield(L, index, key);
-  bool value = type == LUA_TNIL ? fallback : lua_toboolean(L, -1);
-  if (type != LUA_TNIL && type != LUA_TBOOLEAN)
-    hdd_misuse(L, "option '%s': %s: must be true or false", key, luaL_tolstring(L, -1, NULL));
-  lua_pop(L, 1);
-  return value;
-}
-
 static void aligned(lua_State *L, const char *key, int64_t value, const struct device *d) {
   if (value % d->logical_block_size != 0)
     hdd_misuse(L, "option '%s': %I: must be a multiple of the logical block size of %s, %d bytes",
                key, (LUAI_UACINT)value, d->path, (int)d->logical_block_size);
 }
 
-uint32_t parameters_block_size(lua_State *L, int index, const struct device *d) {
+/* As option_integer, and a multiple of the logical block size. */
+static uint32_t read_block_size(lua_State *L, int index, const struct device *d) {
   int64_t fallback = d->logical_block_size > 4096 ? d->logical_block_size : 4096;
-  int64_t size = parameters_integer(L, index, "block_size", fallback, 1, BLOCK_MOST);
+  int64_t size = option_integer(L, index, "block_size", fallback, 1, BLOCK_MOST);
   aligned(L, "block_size", size, d);
   return (uint32_t)size;
 }
 
 static void read_range(lua_State *L, int index, const struct device *d, struct pattern *p) {
-  p->start = parameters_integer(L, index, "offset", 0, 0, d->size - 1);
+  p->start = option_integer(L, index, "offset", 0, 0, d->size - 1);
   aligned(L, "offset", p->start, d);
   int64_t most = d->size - p->start;
-  int64_t length = parameters_integer(L, index, "length", most, 1, most);
+  int64_t length = option_integer(L, index, "length", most, 1, most);
   aligned(L, "length", length, d);
   p->end = p->start + length;
 }
 
 static void read_pattern(lua_State *L, int index, const struct device *d, struct pattern *p) {
   static const char *const names[] = {"sequential", "random", "strided", NULL};
-  p->block = parameters_block_size(L, index, d);
-  p->loop = parameters_boolean(L, index, "loop", false);
+  p->block = read_block_size(L, index, d);
+  p->loop = option_boolean(L, index, "loop", false);
   read_range(L, index, d, p);
   p->next = p->start;
-  p->random_state = (uint64_t)parameters_integer(L, index, "seed", 1, INT64_MIN, INT64_MAX);
+  p->random_state = (uint64_t)option_integer(L, index, "seed", 1, INT64_MIN, INT64_MAX);
   int type = lua_getfield(L, index, "pattern");
   if (type == LUA_TFUNCTION) {
     p->kind = PATTERN_FUNCTION;
@@ -142,8 +77,8 @@ static void read_pattern(lua_State *L, int index, const struct device *d, struct
       hdd_misuse(L, "option 'block_size': %d: must not exceed the range, %I bytes", (int)p->block,
                  (LUAI_UACINT)(p->end - p->start));
   } else if (p->kind == PATTERN_STRIDED) {
-    p->zone = parameters_integer(L, index, "zone_size", 256 << 20, 1, INT64_MAX);
-    p->skip = parameters_integer(L, index, "zone_skip", INT64_C(2) << 30, 0, INT64_MAX);
+    p->zone = option_integer(L, index, "zone_size", 256 << 20, 1, INT64_MAX);
+    p->skip = option_integer(L, index, "zone_skip", INT64_C(2) << 30, 0, INT64_MAX);
     aligned(L, "zone_size", p->zone, d);
     aligned(L, "zone_skip", p->skip, d);
     p->zone_end = p->zone < p->end - p->start ? p->start + p->zone : p->end;
@@ -151,11 +86,11 @@ static void read_pattern(lua_State *L, int index, const struct device *d, struct
 }
 
 static void read_limits(lua_State *L, int index, const struct pattern *p, struct job_limits *l) {
-  l->ramp_ns = seconds(L, index, "ramp", 0, false, false);
-  l->runtime_ns = seconds(L, index, "runtime", -1, true, true);
-  l->ios = (uint64_t)parameters_integer(L, index, "ios", 0, 1, INT64_MAX);
-  l->bytes = (uint64_t)parameters_integer(L, index, "bytes", 0, 1, INT64_MAX);
-  l->errors = (uint64_t)parameters_integer(L, index, "max_errors", INT64_MAX, 1, INT64_MAX);
+  l->ramp_ns = option_seconds(L, index, "ramp", 0, false, false);
+  l->runtime_ns = option_seconds(L, index, "runtime", -1, true, true);
+  l->ios = (uint64_t)option_integer(L, index, "ios", 0, 1, INT64_MAX);
+  l->bytes = (uint64_t)option_integer(L, index, "bytes", 0, 1, INT64_MAX);
+  l->errors = (uint64_t)option_integer(L, index, "max_errors", INT64_MAX, 1, INT64_MAX);
   bool endless = p->kind == PATTERN_RANDOM || (p->loop && p->kind != PATTERN_FUNCTION);
   bool bounded = l->runtime_ns >= 0 || l->ios > 0 || l->bytes > 0;
   if (endless && !bounded)
@@ -171,7 +106,7 @@ static void read_limits(lua_State *L, int index, const struct pattern *p, struct
       hdd_misuse(L, "option 'precision' needs runtime, the longest that it may take");
   }
   lua_pop(L, 1);
-  l->runtime_min_ns = seconds(L, index, "runtime_min", 2 * NS_PER_S, false, false);
+  l->runtime_min_ns = option_seconds(L, index, "runtime_min", 2 * NS_PER_S, false, false);
   if (l->runtime_ns < 0)
     l->runtime_ns = NEVER;
   if (l->ios == 0)
@@ -196,33 +131,33 @@ static void check_memory(lua_State *L, const struct ring_wish *wish) {
   int64_t wanted = (int64_t)wish->depth * wish->block_size;
   int64_t most = (int64_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
   if (wanted > most)
-    hdd_misuse(L,
-               "options 'depth' times 'block_size': %I bytes: must be at most half of this machine's "
-               "memory, %I bytes",
-               (LUAI_UACINT)wanted, (LUAI_UACINT)most);
+    hdd_misuse(
+        L,
+        "options 'depth' times 'block_size': %I bytes: must be at most half of this machine's "
+        "memory, %I bytes",
+        (LUAI_UACINT)wanted, (LUAI_UACINT)most);
 }
 
 void parameters_read(lua_State *L, int index, const struct device *d, struct parameters *p) {
-  parameters_known(L, index, known);
+  options_known(L, index, known);
   *p = (struct parameters){0};
   read_pattern(L, index, d, &p->pattern);
   read_limits(L, index, &p->pattern, &p->limits);
   p->wish = (struct ring_wish){
       .fd = d->fd,
-      .depth = (unsigned)parameters_integer(L, index, "depth", 1, 1, DEPTH_MOST),
+      .depth = (unsigned)option_integer(L, index, "depth", 1, 1, DEPTH_MOST),
       .block_size = p->pattern.block,
       .defer = wants_defer(L, index),
-      .registered = parameters_boolean(L, index, "registered", true),
+      .registered = option_boolean(L, index, "registered", true),
   };
   check_memory(L, &p->wish);
-  p->batch = (unsigned)parameters_integer(L, index, "batch", 1, 1, p->wish.depth);
+  p->batch = (unsigned)option_integer(L, index, "batch", 1, 1, p->wish.depth);
   p->tally = (struct tally_wish){
-      .max_failures = (unsigned)parameters_integer(L, index, "max_failures", 256, 0, KEPT_MOST),
-      .slowest = (unsigned)parameters_integer(L, index, "slowest", 16, 0, KEPT_MOST),
-      .intervals =
-          (unsigned)parameters_integer(L, index, "intervals", 1024, 2, INTERVALS_MOST) & ~1u,
-      .interval_ns = seconds(L, index, "interval", NS_PER_S / 10, true, false),
-      .stall_ns = seconds(L, index, "stall", 2 * NS_PER_S, true, false),
+      .max_failures = (unsigned)option_integer(L, index, "max_failures", 256, 0, KEPT_MOST),
+      .slowest = (unsigned)option_integer(L, index, "slowest", 16, 0, KEPT_MOST),
+      .intervals = (unsigned)option_integer(L, index, "intervals", 1024, 2, INTERVALS_MOST) & ~1u,
+      .interval_ns = option_seconds(L, index, "interval", NS_PER_S / 10, true, false),
+      .stall_ns = option_seconds(L, index, "stall", 2 * NS_PER_S, true, false),
   };
   if (p->tally.interval_ns < 1000000)
     hdd_misuse(L, "option 'interval': must be at least 0.001 s");

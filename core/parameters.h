@@ -27,17 +27,4 @@ int parameters_open_pattern(lua_State *L, int index, const struct device *d, str
 int64_t parameters_offset(lua_State *L, int index, const struct device *d, const struct pattern *p,
                           lua_Integer i);
 
-/* A whole number from the field `key` of the table at `index`, within [low, high]; absent: `fallback`. */
-int64_t parameters_integer(lua_State *L, int index, const char *key, int64_t fallback, int64_t low,
-                           int64_t high);
-
-/* true or false from the field `key` of the table at `index`; absent: `fallback`. */
-bool parameters_boolean(lua_State *L, int index, const char *key, bool fallback);
-
-/* Raises unless each key of the table at `index` is one of `known` (ended by NULL). */
-void parameters_known(lua_State *L, int index, const char *const known[]);
-
-/* block_size: as parameters_integer, and a multiple of the logical block size. */
-uint32_t parameters_block_size(lua_State *L, int index, const struct device *d);
-
 #endif

@@ -15,6 +15,7 @@
 #include "core.h"
 #include "error.h"
 #include "interrupt.h"
+#include "options.h"
 #include "parameters.h"
 #include "queue.h"
 #include "warning.h"
@@ -149,7 +150,7 @@ static int queue_open(lua_State *L) {
     lua_newtable(L);
   }
   luaL_checktype(L, 2, LUA_TTABLE);
-  parameters_known(L, 2, known);
+  options_known(L, 2, known);
   parameters_read(L, 2, d, &p);
 
   struct queue **handle = lua_newuserdatauv(L, sizeof *handle, USER_VALUES);

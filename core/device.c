@@ -152,10 +152,77 @@ static int refuse(lua_State *L, int code, const char *path) {
   }
 }
 
+/* Is `path` something that can be read at all?  0, or the number of values that say why not. */
+static int refuse_type(lua_State *L, const char *path, const struct stat *st, int64_t given_size) {
+  if (!S_ISBLK(st->st_mode) && !S_ISREG(st->st_mode) && !S_ISCHR(st->st_mode))
+    return hdd_fail_with(L, S_ISDIR(st->st_mode) ? EISDIR : ENOTBLK,
+                         "%s: is a %s: give a drive, a partition or a file", path,
+                         type_of(st->st_mode));
+  if (S_ISCHR(st->st_mode) && given_size == 0)
+    return hdd_fail_with(L, ENOTBLK,
+                         "%s: is a character device: it has no size of its own, so give one (size)",
+                         path);
+  if (S_ISREG(st->st_mode) && st->st_size == 0)
+    return hdd_fail_with(L, ENODATA, "%s: the file is empty: nothing to read", path);
+  return 0;
+}
+
+/* Why what is at `path` could not be opened or measured; raises when it is the given size. */
+static int refuse_measure(lua_State *L, int code, const char *path, const struct stat *st,
+                          const struct device *d, int64_t given_size) {
+  if (code == ENOMEDIUM && S_ISREG(st->st_mode))
+    return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
+                         path, (int)d->logical_block_size);
+  if (code == ERANGE)
+    return hdd_misuse(L, "option 'size': %I: must be from %d to %I bytes, all that %s has",
+                      (LUAI_UACINT)given_size, (int)d->logical_block_size, (LUAI_UACINT)d->size,
+                      path);
+  return refuse(L, code, path);
+}
+
+/* A device that is not open yet; NULL without memory. */
+static struct device *new_device(const char *path, bool buffered, bool character) {
+  size_t length = strlen(path) + 1;
+  struct device *d = calloc(1, sizeof *d + length);
+  if (!d)
+    return NULL;
+  d->references = d->readers = 1;
+  d->fd = -1;
+  d->direct = !buffered && !character;
+  d->cached = buffered && !character;
+  memcpy(d->path, path, length);
+  return d;
+}
+
+static void set_integer(lua_State *L, const char *key, int64_t value) {
+  lua_pushinteger(L, value);
+  lua_setfield(L, -2, key);
+}
+
+/* The table of the fields that a script sees. */
+static void push_fields(lua_State *L, const struct device *d, const struct stat *st) {
+  char real[PATH_MAX];
+  dev_t number = S_ISREG(st->st_mode) ? st->st_dev : st->st_rdev;
+  lua_createtable(L, 0, 9);
+  lua_pushstring(L, d->path);
+  lua_setfield(L, -2, "path");
+  lua_pushstring(L, realpath(d->path, real) ? real : d->path);
+  lua_setfield(L, -2, "real_path");
+  lua_pushstring(L, type_of(st->st_mode));
+  lua_setfield(L, -2, "type");
+  set_integer(L, "size", d->size);
+  set_integer(L, "logical_block_size", d->logical_block_size);
+  set_integer(L, "physical_block_size", d->physical_block_size);
+  set_integer(L, "major", major(number)); /* of the device itself, or of a file's file system */
+  set_integer(L, "minor", minor(number));
+  lua_pushboolean(L, d->direct);
+  lua_setfield(L, -2, "direct");
+}
+
 /* open(path, {size = bytes, buffered = boolean}) */
 static int device_open(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  lua_Integer given_size = 0;
+  int64_t given_size = 0;
   bool buffered = false;
   if (!lua_isnoneornil(L, 2)) {
     static const char *const known[] = {"size", "buffered", NULL};
@@ -169,75 +236,29 @@ static int device_open(lua_State *L) {
   *slot = NULL; /* closed, so safe to collect... */
   luaL_setmetatable(L, DEVICE);
 
-  struct stat st;
+  struct stat st, opened;
   if (stat(path, &st) != 0) /* first: opening a FIFO would wait for its writer */
     return refuse(L, errno, path);
-  const char *type = type_of(st.st_mode);
-  bool character = S_ISCHR(st.st_mode);
-  if (!S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode) && !character)
-    return hdd_fail_with(L, S_ISDIR(st.st_mode) ? EISDIR : ENOTBLK,
-                         "%s: is a %s: give a drive, a partition or a file", path, type);
-  if (character && given_size == 0)
-    return hdd_fail_with(L, ENOTBLK,
-                         "%s: is a character device: it has no size of its own, so give one (size)",
-                         path);
-  if (S_ISREG(st.st_mode) && st.st_size == 0)
-    return hdd_fail_with(L, ENODATA, "%s: the file is empty: nothing to read", path);
-
-  size_t length = strlen(path) + 1;
-  struct device *d = calloc(1, sizeof *d + length);
+  int refused = refuse_type(L, path, &st, given_size);
+  if (refused != 0)
+    return refused;
+  struct device *d = new_device(path, buffered, S_ISCHR(st.st_mode));
   if (!d)
     return luaL_error(L, "not enough memory");
   *slot = d;
-  d->references = d->readers = 1;
-  d->direct = !buffered && !character;
-  d->cached = buffered && !character;
-  memcpy(d->path, path, length);
   d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0));
-  if (d->fd < 0)
-    return refuse(L, errno, path);
-  struct stat opened;
-  int code = fstat(d->fd, &opened) != 0 ? errno : 0;
+  int code = d->fd < 0 || fstat(d->fd, &opened) != 0 ? errno : 0;
   if (code == 0 && (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino))
     code = ESTALE; /* the name was given to something else between stat and open */
   if (code == 0)
     code = measure(d, &opened, given_size);
   if (code != 0) {
-    unsigned logical = d->logical_block_size;
-    int64_t size = d->size;
-    *slot = NULL;
-    device_done(d);
-    device_release(d); /* now, not when the collector comes */
-    if (code == ENOMEDIUM && S_ISREG(st.st_mode))
-      return hdd_fail_with(L, ENODATA, "%s: the file is smaller than a logical block of %d bytes",
-                           path, (int)logical);
-    if (code == ERANGE)
-      return hdd_misuse(L, "option 'size': %I: must be from %d to %I bytes, all that %s has",
-                        (LUAI_UACINT)given_size, (int)logical, (LUAI_UACINT)size, path);
-    return refuse(L, code, path);
+    if (d->fd >= 0)
+      close(d->fd); /* now, not when the collector comes */
+    d->fd = -1;
+    return refuse_measure(L, code, path, &st, d, given_size);
   }
-
-  lua_createtable(L, 0, 10);
-  lua_pushvalue(L, 1);
-  lua_setfield(L, -2, "path");
-  char real[PATH_MAX];
-  lua_pushstring(L, realpath(path, real) ? real : path);
-  lua_setfield(L, -2, "real_path");
-  lua_pushstring(L, type);
-  lua_setfield(L, -2, "type");
-  lua_pushinteger(L, d->size);
-  lua_setfield(L, -2, "size");
-  lua_pushinteger(L, d->logical_block_size);
-  lua_setfield(L, -2, "logical_block_size");
-  lua_pushinteger(L, d->physical_block_size);
-  lua_setfield(L, -2, "physical_block_size");
-  dev_t number = d->block || character ? opened.st_rdev : opened.st_dev;
-  lua_pushinteger(L, major(number)); /* of the device itself, or of the file system of a file */
-  lua_setfield(L, -2, "major");
-  lua_pushinteger(L, minor(number));
-  lua_setfield(L, -2, "minor");
-  lua_pushboolean(L, d->direct);
-  lua_setfield(L, -2, "direct");
+  push_fields(L, d, &opened);
   lua_setiuservalue(L, -2, 1);
   return 1;
 }

@@ -17,11 +17,9 @@
 
 static const int64_t TICK_NS = 100 * 1000000; /* how late a stop may be noticed in a silence */
 static const int64_t STARVED_NS = 1000000;    /* the same while Lua owes offsets or room */
-static const int64_t DRAIN_NS = 2 * NS_PER_S; /* a stuck drive neither completes nor cancels */
 enum {
-  AGAIN_MOST = 100,    /* times that one read is tried again at the kernel's asking */
-  SHORTAGES_MOST = 500 /* calls in a row without resources, a few ms each, before giving up */
-};
+  PROBE_AFTER = 16
+}; /* failures in a row, and as many as were in flight: is the drive there? */
 
 static void set_phase(struct job *j, enum job_phase phase) {
   atomic_store_explicit(&j->phase, phase, memory_order_release);
@@ -35,7 +33,7 @@ static void stop_for(struct job *j, enum stop_reason reason) {
     set_phase(j, JOB_DRAIN);
   }
   if (reason >= STOP_RUNTIME && j->give_up_ns == NEVER) {
-    j->give_up_ns = j->now + DRAIN_NS;
+    j->give_up_ns = j->now + RING_DRAIN_S * NS_PER_S;
     if (j->give_up_ns < j->tick_ns)
       j->tick_ns = j->give_up_ns;
   }
@@ -192,7 +190,7 @@ static void forget_unsubmitted(struct job *j) {
 static void trouble(struct job *j, int code) {
   if (code == EINTR || code == ETIME)
     return;
-  if ((code == EAGAIN || code == EBUSY) && ++j->shortages < SHORTAGES_MOST) {
+  if ((code == EAGAIN || code == EBUSY) && ++j->shortages < RING_SHORTAGES_MOST) {
     struct timespec pause = timespec_ns(j->shortages > 2 ? STARVED_NS : 0);
     j->retries++;
     nanosleep(&pause, NULL);
@@ -270,7 +268,8 @@ static void failed(struct job *j, const struct slot *s, int64_t ns, int code) {
 
 static void probed(struct job *j, int result) {
   if (result > 0)
-    j->probe_at = 2 * j->failed_in_a_row + 16; /* bad sectors, then: ask again when twice as many */
+    j->probe_at =
+        2 * j->failed_in_a_row + PROBE_AFTER; /* bad sectors, then: ask again when twice as many */
   else if (j->stopping != STOP_LOST)
     lost(j, j->first_failed_offset);
 }
@@ -288,7 +287,7 @@ static bool continued(struct job *j, unsigned i, int result) {
   } else {
     j->retries++;
   }
-  if (++s->again > AGAIN_MOST)
+  if (++s->again > RING_AGAIN_MOST)
     return false;
   ring_read(&j->ring, i, s->done, s->length - s->done, s->offset + s->done);
   return true;
@@ -317,7 +316,7 @@ static void completed(struct job *j, unsigned i, int result) {
     /* One that was in flight at the first failure proves nothing: a drive that leaves ends some well. */
     if (unlikely(j->failed_in_a_row > 0) && s->submitted_ns > j->first_failed_ns) {
       j->failed_in_a_row = 0;
-      j->probe_at = 16 + j->wish.depth;
+      j->probe_at = PROBE_AFTER + j->wish.depth;
     }
     if (likely(!j->ramping)) {
       tally_success(&j->tally, j->now, s->offset, s->length, ns);
@@ -457,7 +456,7 @@ static void begin(struct job *j) {
   j->deadline_ns = j->give_up_ns = NEVER;
   if (j->limits.runtime_ns != NEVER)
     j->deadline_ns = start + j->limits.ramp_ns + j->limits.runtime_ns;
-  j->probe_at = 16 + j->wish.depth;
+  j->probe_at = PROBE_AFTER + j->wish.depth;
   j->good_offset = j->lost_offset = -1;
   tally_begin(&j->tally, start);
   atomic_store_explicit(&j->oldest_offset, -1, memory_order_relaxed);

@@ -24,7 +24,7 @@ enum stop_reason {
   STOP_BYTES,
   STOP_PATTERN,
   STOP_ERRORS,
-  STOP_RUNTIME, /* from here on: what is in flight is waited for DRAIN_NS at most */
+  STOP_RUNTIME, /* from here on: what is in flight is waited for RING_DRAIN_S at most */
   STOP_PRECISION,
   STOP_REQUEST,
   STOP_INTERRUPT,

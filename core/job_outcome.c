@@ -69,7 +69,7 @@ static void push_warnings(lua_State *L, const struct job *j) {
     warning_add(L, "it ended before the end of the ramp: nothing was counted");
   if (j->cut_off)
     warning_add(L, "%d reads were not answered within %d s of the end and were given up",
-                (int)j->in_flight_at_end, 2);
+                (int)j->in_flight_at_end, RING_DRAIN_S);
 }
 
 static void push_abandoned(lua_State *L, const struct job *j) {

@@ -25,12 +25,7 @@
 enum { DEVICE_VALUE = 1, SLOTS_VALUE, USER_VALUES = SLOTS_VALUE };
 
 static const int64_t TICK_NS = 100 * 1000000;
-static const int64_t DRAIN_NS = 2 * NS_PER_S;
-
-enum {
-  AGAIN_MOST = 100, /* times that one read is tried again at the kernel's asking */
-  STEP_MOST = 1024  /* completions after which others have a turn */
-};
+enum { STEP_MOST = 1024 }; /* completions after which others have a turn */
 
 /* --- plain C ------------------------------------------------------------------------------- */
 
@@ -97,10 +92,9 @@ static void renew_event(struct queue *q) {
     (void)eventfd_write(q->event_fd, 1);
 }
 
-/* Waits for what is in flight, for two seconds at most: a stuck drive neither completes nor cancels.
-   Has all come? */
+/* Waits for what is in flight, for RING_DRAIN_S at most.  Has all come? */
 static bool drain(struct queue *q) {
-  int64_t until = now_ns() + DRAIN_NS;
+  int64_t until = now_ns() + RING_DRAIN_S * NS_PER_S;
   while (q->in_flight > 0 && now_ns() < until) {
     wait_for_completion(q, TICK_NS / 2);
     int64_t now;
@@ -225,7 +219,7 @@ static int64_t oldest_offset(const struct queue *q) {
 
 /* The kernel asks to try a read again: is it on its way? */
 static bool tried_again(struct queue *q, struct queue_slot *s, int result) {
-  if ((result != -EAGAIN && result != -EINTR) || ++s->again > AGAIN_MOST)
+  if ((result != -EAGAIN && result != -EINTR) || ++s->again > RING_AGAIN_MOST)
     return false;
   q->retries++;
   ring_read(&q->ring, s->index, 0, s->length, s->offset);

@@ -15,15 +15,13 @@
 
 static const uint64_t SLOT_MAGIC = UINT64_C(0x746f6c7364646821);
 
-enum { SHORTAGES_MOST = 500 }; /* submissions in a row without resources before giving up */
-
 int queue_submit(struct queue *q) {
   int rc = 0;
   for (int tries = 0; io_uring_sq_ready(&q->ring.uring) > 0; tries++) {
     rc = io_uring_submit(&q->ring.uring);
     if (rc >= 0 || rc == -EINTR)
       continue;
-    if ((rc != -EAGAIN && rc != -EBUSY) || tries == SHORTAGES_MOST) {
+    if ((rc != -EAGAIN && rc != -EBUSY) || tries == RING_SHORTAGES_MOST) {
       ring_forget(&q->ring);
       return -rc;
     }

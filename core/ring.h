@@ -16,6 +16,13 @@ enum ring_note {
   RING_NO_FIXED_FILE = 1 << 3,
 };
 
+/* How patient a job or a queue is with the kernel. */
+enum {
+  RING_AGAIN_MOST = 100,     /* times that one read is tried again at its asking (EAGAIN, EINTR) */
+  RING_SHORTAGES_MOST = 500, /* calls in a row without resources (EAGAIN, EBUSY), some ms each */
+  RING_DRAIN_S = 2 /* for what is in flight at the end: a stuck drive never completes it */
+};
+
 struct ring_wish {
   int fd;
   unsigned depth;      /* reads in flight at most; as many buffers */

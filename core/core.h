@@ -8,10 +8,10 @@
 
 void device_register(lua_State *L);    /* open */
 void histogram_register(lua_State *L); /* histogram */
-void job_register(lua_State *L);       /* start */
-void queue_register(lua_State *L);     /* queue */
-void interrupt_register(lua_State *L); /* poll, signals */
+void job_register(lua_State *L);       /* start, Job */
+void queue_register(lua_State *L);     /* queue, Queue */
+void interrupt_register(lua_State *L); /* poll, interrupted and what belongs to it, in_slot */
 void setting_register(lua_State *L);   /* setting */
-void system_register(lua_State *L);    /* now, fsync, isatty, window_size, time */
+void system_register(lua_State *L);    /* now, time, fsync, isatty, window_size, rename */
 
 #endif

@@ -23,6 +23,8 @@ struct feed {
 
 /* Returns 0 or ENOMEM.  `capacity` is a power of two. */
 int feed_open(struct feed *f, uint64_t capacity);
+
+/* Frees the words; both sides must be done.  Harmless the second time. */
 void feed_close(struct feed *f);
 
 /* Writer: how many words fit, counting to at least `wanted` if there are that many. */

@@ -43,6 +43,7 @@ static inline void histogram_add(struct histogram *h, uint64_t ns) {
   h->bucket[histogram_index(ns)]++;
 }
 
+/* Forgets all that was added. */
 void histogram_reset(struct histogram *h);
 
 /* The latency, ns, that `p` per cent (0 to 100) of the counted I/Os do not exceed: nearest rank, the
@@ -52,6 +53,7 @@ uint64_t histogram_percentile(const struct histogram *h, double p);
 /* Pushes a new, empty Histogram object and returns what it holds. */
 struct histogram *histogram_push(lua_State *L);
 
+/* Is there a Histogram at `index` of the stack? */
 bool histogram_is(lua_State *L, int index);
 
 /* The Histogram at `index` of the stack, or raises. */

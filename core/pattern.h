@@ -65,6 +65,7 @@ static inline enum pattern_answer pattern_next(struct pattern *p, int64_t *offse
   return PATTERN_GIVES;
 }
 
+/* Frees what the pattern owns.  Harmless the second time. */
 void pattern_close(struct pattern *p);
 
 #endif

@@ -53,6 +53,7 @@ int recorder_open_file(struct recorder *r, int fd, const struct record_header *h
 /* Waits until the file has been written and synced.  Harmless the second time. */
 void recorder_close(struct recorder *r);
 
+/* Wakes whoever takes the records, before RECORD_BATCH of them are there. */
 void recorder_wake(struct recorder *r);
 
 /* Is there room for `n` records more? */
@@ -60,6 +61,7 @@ static inline bool recorder_room(struct recorder *r, unsigned n) {
   return feed_room(&r->feed, (uint64_t)n * RECORD_WORDS) >= (uint64_t)n * RECORD_WORDS;
 }
 
+/* Adds a record; there must be room.  All in bytes and ns; `code` is an errno value, or 0. */
 static inline void recorder_add(struct recorder *r, int64_t offset, int64_t time, int64_t ns,
                                 int code) {
   *feed_slot(&r->feed, 0) = (uint64_t)offset;

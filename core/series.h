@@ -23,6 +23,8 @@ struct series {
 
 /* Returns 0 or ENOMEM.  `capacity` is even and at least 2. */
 int series_open(struct series *s, unsigned capacity, int64_t length_ns);
+
+/* Frees the intervals.  Harmless the second time. */
 void series_close(struct series *s);
 
 /* The series begins (again) at `now`. */

@@ -63,23 +63,29 @@ struct tally_wish {
 
 /* Returns 0 or ENOMEM. */
 int tally_open(struct tally *t, const struct tally_wish *wish);
+/* Frees what tally_open made.  Harmless the second time. */
 void tally_close(struct tally *t);
 
 /* The counted part begins (again) at `now`: what was counted before is forgotten. */
 void tally_begin(struct tally *t, int64_t now);
 
+/* Keeps a read that was slower than `slow_above` among the slowest. */
 void tally_slow(struct tally *t, int64_t now, int64_t offset, int64_t ns);
+/* Counts a read of `length` bytes at `offset` that failed with errno value `code` after `ns`. */
 void tally_failure(struct tally *t, int64_t now, int64_t offset, uint32_t length, int code,
                    int64_t ns);
+/* Notes that nothing completed for `ns` from `at_ns` on, while `offset` was waited for longest. */
 void tally_stall(struct tally *t, int64_t at_ns, int64_t ns, int64_t offset);
 
 /* Takes the last `n` failures back: they were a drive leaving, not bad sectors. */
 void tally_take_back(struct tally *t, uint64_t n);
 
+/* Adds to a counter of the calling thread's own. */
 static inline void counter_add(_Atomic uint64_t *c, uint64_t n) {
   atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
+/* Reads a counter, from any thread. */
 static inline uint64_t counter_get(_Atomic uint64_t *c) {
   return atomic_load_explicit(c, memory_order_relaxed);
 }

@@ -160,10 +160,10 @@ static unsigned fill(struct job *j) {
 
 /* What the kernel did not take starts to wait for the drive only when it is offered again. */
 static void stamp_again(struct job *j) {
-  struct io_uring_sq *sq = &j->ring.uring.sq;
+  unsigned n = io_uring_sq_ready(&j->ring.uring);
   int64_t now = now_ns();
-  for (unsigned head = *sq->khead; head != sq->sqe_tail; head++)
-    j->slots[sq->sqes[head & *sq->kring_mask].user_data].submitted_ns = now;
+  for (unsigned i = 0; i < n; i++)
+    j->slots[ring_queued_slot(&j->ring, i)].submitted_ns = now;
 }
 
 static void release(struct job *j, unsigned i) {
@@ -179,9 +179,9 @@ static void release(struct job *j, unsigned i) {
 
 /* What the kernel never took is not in flight: its buffers are ours. */
 static void forget_unsubmitted(struct job *j) {
-  struct io_uring_sq *sq = &j->ring.uring.sq;
-  for (unsigned at = *sq->khead; at != sq->sqe_tail; at++)
-    release(j, (unsigned)sq->sqes[at & *sq->kring_mask].user_data);
+  unsigned n = io_uring_sq_ready(&j->ring.uring);
+  for (unsigned i = 0; i < n; i++)
+    release(j, ring_queued_slot(&j->ring, i));
   ring_forget(&j->ring);
 }
 

@@ -66,6 +66,13 @@ static inline void ring_read(struct ring *r, unsigned slot, uint32_t skip, uint3
   sqe->user_data = slot;
 }
 
+/* The slot of the `i`th read that is queued and that the kernel has not taken; there are
+   io_uring_sq_ready of them. */
+static inline unsigned ring_queued_slot(const struct ring *r, unsigned i) {
+  const struct io_uring_sq *sq = &r->uring.sq;
+  return (unsigned)sq->sqes[(*sq->khead + i) & *sq->kring_mask].user_data;
+}
+
 /* Why an io_uring call failed and what to do about it, as a sentence of at most `size` bytes. */
 void ring_explain(const char *call, int code, char *text, size_t size);
 

@@ -134,6 +134,55 @@ static struct job *new_job(lua_State *L, struct job_handle *h, struct device *d)
   return j;
 }
 
+/* The options that only a job has are left on the stack: histogram (3) and records (4). */
+static void check_options(lua_State *L) {
+  if (lua_getfield(L, 2, "histogram") != LUA_TNIL && !histogram_is(L, -1))
+    hdd_misuse(L, "option 'histogram': %s: must be a Histogram", luaL_tolstring(L, -1, NULL));
+  int records = lua_getfield(L, 2, "records");
+  if (records != LUA_TNIL && records != LUA_TFUNCTION && records != LUA_TSTRING)
+    hdd_misuse(L, "option 'records': %s: must be a function or the path of a new file",
+               luaL_tolstring(L, -1, NULL));
+}
+
+/* Keeps in the job, which is on top of the stack, what it needs of Lua. */
+static void keep_values(lua_State *L) {
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, DEVICE_VALUE);
+  lua_getfield(L, 2, "pattern");
+  lua_setiuservalue(L, -2, PATTERN_VALUE);
+  lua_pushvalue(L, 3);
+  lua_setiuservalue(L, -2, HISTOGRAM_VALUE);
+  lua_pushvalue(L, 4);
+  lua_setiuservalue(L, -2, RECORDS_VALUE);
+}
+
+/* Fills in what the thread works with.  0, or the number of values that say what could not be had. */
+static int prepare(lua_State *L, struct job *j, struct parameters *p) {
+  const char *path = j->device->path;
+  j->limits = p->limits;
+  j->wish = p->wish;
+  j->batch = p->batch;
+  j->interrupts_at_start = atomic_load(&hdd_interrupts);
+  j->finished_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  j->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (j->finished_fd < 0 || j->kick_fd < 0)
+    return hdd_fail(L, errno, "%s: eventfd", path);
+  int code = parameters_open_pattern(L, 2, j->device, &p->pattern);
+  j->pattern = p->pattern;
+  if (code == 0)
+    code = tally_open(&j->tally, &p->tally);
+  return code != 0 ? hdd_fail(L, code, "%s: memory for the results", path) : 0;
+}
+
+/* From now on the job, on top of the stack, is collected only when it has finished. */
+static void anchor(lua_State *L) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, RUNNING);
+  lua_pushvalue(L, -2);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
 /* start(device, options) */
 static int job_start(lua_State *L) {
   struct device *d = device_check(L, 1);
@@ -142,40 +191,16 @@ static int job_start(lua_State *L) {
     return hdd_fail_with(L, EBADF, "closed");
   parameters_read(L, 2, d, &p);
   lua_settop(L, 2);
-  if (lua_getfield(L, 2, "histogram") != LUA_TNIL && !histogram_is(L, -1))
-    return hdd_misuse(L, "option 'histogram': %s: must be a Histogram",
-                      luaL_tolstring(L, -1, NULL));
-  int records = lua_getfield(L, 2, "records");
-  if (records != LUA_TNIL && records != LUA_TFUNCTION && records != LUA_TSTRING)
-    return hdd_misuse(L, "option 'records': %s: must be a function or the path of a new file",
-                      luaL_tolstring(L, -1, NULL));
-  const char *path = records == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  check_options(L);
 
   struct job_handle *h = lua_newuserdatauv(L, sizeof *h, USER_VALUES);
   *h = (struct job_handle){0}; /* empty, so safe to collect... */
   luaL_setmetatable(L, JOB);
   struct job *j = new_job(L, h, d);
-  j->limits = p.limits;
-  j->wish = p.wish;
-  j->batch = p.batch;
-  j->interrupts_at_start = atomic_load(&hdd_interrupts);
-  j->finished_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  j->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (j->finished_fd < 0 || j->kick_fd < 0)
-    return hdd_fail(L, errno, "%s: eventfd", d->path);
-  int code = parameters_open_pattern(L, 2, d, &p.pattern);
-  j->pattern = p.pattern;
-  if (code == 0)
-    code = tally_open(&j->tally, &p.tally);
-  if (code != 0)
-    return hdd_fail(L, code, "%s: memory for the results", d->path);
-  lua_pushvalue(L, 1);
-  lua_setiuservalue(L, -2, DEVICE_VALUE);
-  static const char *const kept[] = {"pattern", "records", "histogram"};
-  for (int i = 0; i < 3; i++) {
-    lua_getfield(L, 2, kept[i]);
-    lua_setiuservalue(L, -2, PATTERN_VALUE + i);
-  }
+  int failed = prepare(L, j, &p);
+  if (failed != 0)
+    return failed;
+  keep_values(L);
   if (j->pattern.kind == PATTERN_FUNCTION) {
     job_feed(L, h); /* so that the first read need not wait */
     if (lua_getiuservalue(L, -1, PROBLEM) != LUA_TNIL)
@@ -183,7 +208,9 @@ static int job_start(lua_State *L) {
     lua_pop(L, 1);
   }
   sweep_running(L);
-  if (records != LUA_TNIL) /* last: what fails before leaves no file behind */
+  const char *path = lua_type(L, 4) == LUA_TSTRING ? lua_tostring(L, 4) : NULL;
+  int code = 0;
+  if (!lua_isnil(L, 4)) /* last: what fails before leaves no file behind */
     code = open_recorder(j, path, &p.pattern);
   if (code != 0)
     return hdd_fail(L, code, "records to %s", path ? path : "Lua");
@@ -198,11 +225,7 @@ static int job_start(lua_State *L) {
     ring_explain(call, code, why, sizeof why);
     return hdd_fail_with(L, code, "%s: %s", d->path, why);
   }
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, RUNNING);
-  lua_pushvalue(L, -2);
-  lua_pushboolean(L, 1);
-  lua_rawset(L, -3);
-  lua_pop(L, 1);
+  anchor(L);
   return 1;
 }
 

@@ -80,11 +80,15 @@ end
 
 local function stamp_of(place)
   local found = lfs.attributes(place)
-  return found and { device = found.dev, inode = found.ino, modified = found.modification }
+  return found and {
+    device = found.dev, inode = found.ino, modified = found.modification, size = found.size,
+  }
 end
 
 local function same_file(a, b)
-  return a and b and a.device == b.device and a.inode == b.inode and a.modified == b.modified
+  -- The size, too: an inode is used anew at once, and times are whole seconds here.
+  return a and b and a.device == b.device and a.inode == b.inode and a.modified == b.modified and
+    a.size == b.size
 end
 
 local EXISTS = "it exists already: name another file, or ask to overwrite it (--force)"

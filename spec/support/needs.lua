@@ -32,7 +32,8 @@ local why = {}
 local known = {}
 
 --- Why a need cannot be met.
--- @tparam string need  "root", "nobody", "stock" (the core in lua5.4), "loop", "fuse", "hddsim", "lab", "strace", "tracing", or a program
+-- @tparam string need  "root", "nobody", "stock" (the core in lua5.4), "loop", "fuse", "hddsim", "lab",
+--   "strace", "tracing", or a program
 -- @treturn ?string  the reason, or nil when all is well
 function M.why(need)
   if known[need] == nil then

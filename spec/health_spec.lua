@@ -66,6 +66,53 @@ describe("an open drive", function()
   end)
 end)
 
+describe("a snapshot", function()
+  local document = require "hdd.document"
+  local json = require "hdd.json"
+  local place = require "spec.support.place"
+  local capdiff, view = require "hdd.drive.capdiff", require "hdd.view.smart"
+  local home, text
+
+  setup(function()
+    home = place.new()
+    local said = assert(health.read((sgreplay.recording(RAPTOR))))
+    text = document.encode(require("hdd.procedure.snapshot").document(said))
+  end)
+
+  teardown(function() home:close() end)
+
+  local function changed(change)
+    local d = assert(json.decode(text))
+    change(d)
+    local path = home:path("snapshot")
+    local file <close> = assert(io.open(path, "w"))
+    file:write(json.encode(d))
+    file:close()
+    return health.load(path)
+  end
+
+  it("is read as far as it goes: what makes no sense is left out, and named", function()
+    for section in pairs(assert(json.decode(text)).health) do
+      for _, value in ipairs {"x", -5, {}, {{}}} do
+        local said, message = changed(function(d) d.health[section] = value end)
+        assert.is_true(said ~= nil or message:find("no snapshot") ~= nil, section)
+        if said then
+          assert.matches("WD6000HLHX", section == "identity" and "WD6000HLHX" or said.identity.model)
+          assert.is_string(view.text(said, {width = 80, all = true}))
+          assert.is_table(capdiff.compare(said, said))
+        end
+      end
+    end
+    local said = assert(changed(function(d) d.health.smart = "x" end))
+    assert.matches("the snapshot's smart is in no form", view.text(said, {}))
+    assert.equal(478, said.sct.temperature_history.size)
+  end)
+
+  it("gets a verdict when its own is missing", function()
+    assert.equal("warning", assert(changed(function(d) d.verdict = nil end)).verdict.status)
+  end)
+end)
+
 describe("what a drive says", function()
   it("has the same short-cuts for every kind of drive, and from a file", function()
     for _, drive in ipairs {RAPTOR, "nvme/KXG60ZNV512G_TOSHIBA", "scsi/SEAGATE_ST4000NM0043"} do

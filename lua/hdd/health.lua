@@ -135,6 +135,36 @@ function M.read(what, options)
   end)
 end
 
+local STATUS = {failing = true, warning = true, unknown = true, good = true}
+
+-- What is no table in what `read` gives.
+local SCALARS = {
+  kind = true, smart_status = true, power_mode = true, incomplete = true, no_ata = true,
+  used_through = true,
+}
+
+-- A snapshot may come from another version, or from an editor: sections that can't be worked with are
+-- left out, and named.
+local function keep_sound(said, warnings)
+  local capdiff = require "hdd.drive.capdiff"
+  local function sound(probe)
+    return pcall(capdiff.compare, probe, probe) and pcall(verdict.judge, probe)
+  end
+  local names = {}
+  for name in pairs(said) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local value = said[name]
+    local probe = {kind = said.kind, identity = {}}
+    probe[name] = value
+    local right = SCALARS[name] and type(value) ~= "table" or type(value) == "table" and sound(probe)
+    if not right then
+      said[name] = nil
+      warnings[#warnings + 1] = ("the snapshot's %s is in no form that this version knows"):format(name)
+    end
+  end
+end
+
 --- What is in a file: a snapshot (`hddlua smart --save`), a recording, a libatasmart blob; or what
 -- a drive says now.
 -- @tparam string path
@@ -157,9 +187,18 @@ function M.load(path, options)
   if document.schema ~= "hddlua.smart/1" or type(said) ~= "table" or not said.kind then
     return nil, path .. ": is a result of hddlua, but no snapshot of what a drive says", ENODATA
   end
+  local warnings = {}
+  keep_sound(said, warnings)
   said.source = {path = path, name = path:match("[^/]+$"), kind = "snapshot",
-    read_at = document.started_at}
-  said.verdict = said.verdict or document.verdict
+    read_at = document.started_at, warnings = warnings}
+  said.verdict = document.verdict
+  -- What another version, or somebody's editor, has left out.
+  for _, section in ipairs {"identity", "temperature", "power_on", "power_cycles"} do
+    if type(said[section]) ~= "table" then said[section] = {} end
+  end
+  if #warnings > 0 or #said.verdict.reasons == 0 or not STATUS[said.verdict.status] then
+    M.judge(said)
+  end
   return setmetatable(said, HEALTH)
 end
 

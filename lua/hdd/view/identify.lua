@@ -179,10 +179,10 @@ function M.one(entry, options)
     kernel_lines(page, entry)
     return page:text()
   end
-  head.draw(page, entry.said)
+  page:draw(entry.said, "identity", head.draw)
   kernel_lines(page, entry)
-  abilities(page, entry.said)
-  directory(page, entry.said)
+  page:draw(entry.said, "abilities", abilities)
+  page:draw(entry.said, "logs", directory)
   return page:text()
 end
 

@@ -14,6 +14,15 @@ local verdict = require "hdd.view.health.verdict"
 
 local M = {}
 
+local SECTIONS = {
+  {"identity", identity.draw}, {"vitals", identity.draw_vitals}, {"verdict", verdict.draw},
+  {"attributes", attributes.draw}, {"health log", nvme.draw}, {"counters", scsi.draw},
+  {"SCT", temperature.draw}, {"Phy event counters", logs.phy}, {"self-tests", logs.self_tests},
+  {"failed commands", logs.errors}, {"pending defects", logs.pending},
+  {"device statistics", logs.statistics}, {"FARM", logs.farm},
+  {"libatasmart", attributes.opinions}, {"notes", notes.draw},
+}
+
 --- The text.
 -- @tparam table said  what `hdd.health.read` gave
 -- @tparam[opt] table options  `width` (columns; nil: as wide as it takes), `utf8`, `all` (true:
@@ -23,23 +32,9 @@ local M = {}
 function M.text(said, options)
   options = options or {}
   local page = pages.new(options)
-  identity.draw(page, said)
-  local vitals = identity.vitals(said)
-  vitals[1] = "  " .. vitals[1]
-  page:items(vitals, "  ")
-  verdict.draw(page, said)
-  attributes.draw(page, said, options)
-  nvme.draw(page, said, options)
-  scsi.draw(page, said, options)
-  temperature.draw(page, said)
-  logs.phy(page, said, options)
-  logs.self_tests(page, said, options)
-  logs.errors(page, said, options)
-  logs.pending(page, said, options)
-  logs.statistics(page, said, options)
-  logs.farm(page, said)
-  attributes.opinions(page, said)
-  notes.draw(page, said, options)
+  for _, section in ipairs(SECTIONS) do
+    page:draw(said, section[1], section[2], options)
+  end
   return page:text()
 end
 

@@ -201,4 +201,10 @@ function M.vitals(said)
       .. others(c, "power_cycles", words.grouped))
 end
 
+function M.draw_vitals(page, said)
+  local items = M.vitals(said)
+  items[1] = "  " .. items[1]
+  page:items(items, "  ")
+end
+
 return M

@@ -207,6 +207,18 @@ function Page:table(columns, rows, indent)
   for _, row in ipairs(plain) do put(row) end
 end
 
+--- Draw a section. A snapshot may come from another version, or from an editor: of what is in no form
+-- that can be shown the name is told, and the rest is shown.
+-- @tparam table said
+-- @tparam string name
+-- @tparam function f  f(page, said, ...) draws it
+function Page:draw(said, name, f, ...)
+  if not said.source or said.source.kind ~= "snapshot" then return f(self, said, ...) end
+  if not pcall(f, self, said, ...) then
+    self:line(("  (%s: not in a form that this version can show)"):format(name))
+  end
+end
+
 --- The whole page.
 -- @treturn string
 function Page:text()

@@ -12,7 +12,10 @@ local HEADS = {
 local MARKS = {failing = "!!", warning = "!", unknown = "?", notice = "-", good = "+"}
 
 -- A drive's "good" beside worse reasons must not look like the verdict.
-local function head_of(v)
+local function head_of(v, incomplete)
+  if incomplete and v.status == "good" then
+    return "NOT ALL READ: what was read speaks for the drive."
+  end
   if v.status ~= "warning" then return HEADS[v.status] end
   for _, r in ipairs(v.reasons) do
     if r.name == "own_status" and r.severity == "good" then
@@ -45,7 +48,7 @@ end
 function M.draw(page, said)
   local v = said.verdict
   page:line()
-  page:paragraph(head_of(v), "  ")
+  page:paragraph(head_of(v, said.incomplete), "  ")
   for _, r in ipairs(v.reasons) do
     local mark = page:plain(MARKS[r.severity])
     page:paragraph(r.what .. growth(r) .. where(r), "     ", ("  %s%s"):format(mark,

@@ -27,7 +27,8 @@ static int open_with_flags(struct ring *r, const struct ring_wish *wish) {
     struct io_uring_params params = {.flags = attempts[i].flags};
     rc = io_uring_queue_init_params(wish->depth, &r->uring, &params);
     r->notes = attempts[i].notes;
-    if (rc == 0 && !(params.features & IORING_FEAT_EXT_ARG)) { /* waits with a time-out, Linux 5.11 */
+    /* Waits with a time-out: Linux 5.11. */
+    if (rc == 0 && !(params.features & IORING_FEAT_EXT_ARG)) {
       io_uring_queue_exit(&r->uring);
       rc = -ENOSYS;
     }

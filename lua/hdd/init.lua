@@ -26,8 +26,9 @@ M.open = device.open
 M.task, M.sleep, M.each = task.spawn, task.sleep, task.each
 
 --- An empty latency histogram.
--- @treturn Histogram `:add(ns[, n])`, `:merge(other)`, `:reset()`, `:percentile(p)` (0 to 100, nearest rank, within 0.4 %),
---   `:count()`, `:min()`, `:max()`, `:mean()`, `:buckets()`; latencies are ns, nil while it is empty
+-- @treturn Histogram `:add(ns[, n])`, `:merge(other)`, `:reset()`, `:percentile(p)` (0 to 100, nearest
+--   rank, within 0.4 %), `:count()`, `:min()`, `:max()`, `:mean()`, `:buckets()`; latencies are ns, nil
+--   while it is empty
 -- @usage local h = hdd.histogram():add(8000000):add(9000000)
 M.histogram = core.histogram
 

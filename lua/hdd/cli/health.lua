@@ -8,7 +8,7 @@
 local argparse = require "argparse"
 local cli = require "hdd.cli"
 local core = require "hdd.core"
-local file = require "hdd.file"
+local destination = require "hdd.cli.destination"
 local lfs = require "lfs"
 local printable = require "hdd.printable"
 local task = require "hdd.task"
@@ -16,7 +16,7 @@ local terminal = require "hdd.cli.terminal"
 
 local M = {}
 
-local EAGAIN <const>, EPIPE <const> = 11, 32
+local EAGAIN <const> = 11
 local PIPED_COLUMNS <const> = 100 -- where there is no terminal: of a file, a mail, a report
 
 local name = "hddlua"
@@ -148,13 +148,7 @@ function M.probe(path, drives, flag, options)
     cli.refuse(("%s %s: of several drives the results go into a folder, which has to be there")
       :format(flag, path))
   end
-  for _, drive in ipairs(drives) do
-    local a, b = lfs.attributes(path), lfs.attributes(drive)
-    if a and b and a.dev == b.dev and a.ino == b.ino then
-      cli.refuse(("cannot write %s: it is what is being read"):format(path))
-    end
-  end
-  local ok, message = file.probe(path, {force = options.force})
+  local ok, message = destination.probe(path, drives, options.force)
   if not ok then cli.refuse(message) end
 end
 
@@ -164,15 +158,7 @@ end
 -- @tparam table options  `force`
 -- @treturn integer  exit status: 0, or 3 when that failed, which is told
 function M.write(path, text, options)
-  local ok, message, code
-  if path == "-" then
-    ok, message, code = io.stdout:write(text)
-    if ok then ok, message, code = io.stdout:flush() end
-    if code == EPIPE then return 0 end
-    message = message and "cannot write to standard output: " .. message
-  else
-    ok, message = file.write(path, text, {force = options.force})
-  end
+  local ok, message = destination.write(path, text, options.force)
   if ok then return 0 end
   M.say(message)
   return 3

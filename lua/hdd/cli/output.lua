@@ -5,6 +5,7 @@
 -- @module hdd.cli.output
 local core = require "hdd.core"
 local csv = require "hdd.view.csv"
+local destination = require "hdd.cli.destination"
 local document = require "hdd.document"
 local file = require "hdd.file"
 local fiolog = require "hdd.view.fiolog"
@@ -20,23 +21,18 @@ Output.__index = Output
 -- Saving as it goes: not more often, and not more of the time.
 local SAVE_S <const>, SAVE_SHARE <const> = 10, 0.01
 
-local EPIPE <const>, EBADMSG <const> = 32, 74
+local EBADMSG <const> = 74
 
 local STDOUT <const> = {
   ["-"] = true, ["/dev/stdout"] = true, ["/dev/fd/1"] = true, ["/proc/self/fd/1"] = true,
 }
 
-local function is_same_file(a, b)
-  local one, other = lfs.attributes(a), lfs.attributes(b)
-  return one and other and one.dev == other.dev and one.ino == other.ino
-end
-
--- Tries a file; nil, message when it must not or cannot be written.
-local function probe(path, drive, force)
-  if is_same_file(path, drive.path) then
-    return nil, string.format("cannot write %s: it is what is being measured", path)
-  end
-  return file.probe(path, { force = force })
+-- What two names of one file have in common, be it there already or not; nil of what is no file.
+local function place_of(path)
+  local found = lfs.attributes(path)
+  if found then return found.mode == "file" and found.dev .. ":" .. found.ino or nil end
+  local folder = lfs.attributes(path:match("^(.*/)") or ".")
+  return folder and string.format("%d:%d/%s", folder.dev, folder.ino, path:match("[^/]*$"))
 end
 
 --- Prepares the outputs that were asked for.
@@ -51,7 +47,7 @@ function M.new(options, drive, name)
     name = name, force = options.force, progress = progress.new(), files = {},
   }, Output)
   self.utf8 = options.charset == "utf8" or not options.charset and terminal.is_utf8()
-  local on_stdout = 0
+  local on_stdout, taken = 0, {}
   local function add(kind, path)
     if not path then return true end
     self.files[kind] = path
@@ -59,7 +55,13 @@ function M.new(options, drive, name)
       self.files[kind], on_stdout = "-", on_stdout + 1
       return true
     end
-    return probe(path, drive, self.force)
+    local place = place_of(path)
+    if place and taken[place] then
+      return nil, string.format("cannot write %s: it is to take another result, too", path)
+    elseif place then
+      taken[place] = true
+    end
+    return destination.probe(path, { drive.path }, self.force)
   end
   local log = options.fio_log
   for _, wanted in ipairs { { "json", options.json }, { "csv", options.csv },
@@ -90,12 +92,23 @@ local function save(self, d, path)
   return ok
 end
 
+-- A name for the document that no file has yet: two runs may begin in the same second.
+local function free_name(d)
+  local name = document.file_name(d)
+  local base, n = name:gsub("%.json$", ""), 1
+  while lfs.symlinkattributes(name) do
+    n = n + 1
+    name = string.format("%s-%d.json", base, n)
+  end
+  return name
+end
+
 -- The file that the document goes to, if any; with --save it gets a name of its own at the first
 -- saving.
 local function json_path(self, d)
   local path = self.files.json
   if path and path ~= "-" then return path end
-  if self.save_path == true then self.save_path = document.file_name(d) end
+  if self.save_path == true then self.save_path = free_name(d) end
   return self.save_path
 end
 
@@ -118,15 +131,7 @@ end
 
 -- Writes text to a file or to standard output; false when that failed, which is told.
 local function write(self, path, text)
-  local ok, message, code
-  if path == "-" then
-    ok, message, code = io.stdout:write(text)
-    if ok then ok, message, code = io.stdout:flush() end
-    if code == EPIPE then return true end -- whoever read it has seen enough
-    message = message and "cannot write to standard output: " .. message
-  else
-    ok, message = file.write(path, text, { force = self.force })
-  end
+  local ok, message = destination.write(path, text, self.force)
   if not ok then self:say(message) end
   return ok
 end

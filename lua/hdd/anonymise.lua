@@ -1,5 +1,5 @@
---- Taking a drive's identity out of what it sent: serial numbers and world wide names, wherever they
--- stand and in whichever order of bytes, with the sums mended. Pure but for `recording`.
+--- Taking a drive's identity out of what it sent: serial numbers and world wide names, wherever
+-- they stand and in whichever order of bytes, with the sums mended. Pure but for `recording`.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.anonymise
 local scsi_ports = require "hdd.drive.scsi_ports"
@@ -140,7 +140,8 @@ local function mended(before, after)
   local pieces = {}
   for first = 1, #after, PAGE do
     local sector = after:sub(first, first + PAGE - 1)
-    if #sector == PAGE and sector ~= before:sub(first, first + PAGE - 1) and sum_of(before, first) == 0 then
+    local changed = sector ~= before:sub(first, first + PAGE - 1)
+    if changed and #sector == PAGE and sum_of(before, first) == 0 then
       local last = (sector:byte(PAGE) - sum_of(sector, 1)) & 0xff
       sector = sector:sub(1, PAGE - 1) .. string.char(last)
     end

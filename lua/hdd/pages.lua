@@ -1,5 +1,5 @@
---- All pages that a drive has to show, as bytes: what `hdd.drive` decodes and documents are made of.
--- What a drive lacks or refuses is listed with its reason, and the rest is read all the same.
+--- All pages that a drive has to show, as bytes: what `hdd.drive` decodes and documents are made
+-- of. What a drive lacks or refuses is listed with its reason, and the rest is read all the same.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.pages
 local ata = require "hdd.transport.ata"
@@ -58,12 +58,13 @@ local function read_statistics(get, pages, count)
     pages.logs[0x04] = first .. (get("device statistics", ata.log, 0x04, 1, near) or "")
   end
   for _, page in ipairs(far) do
-    pages.statistics_extra[page] = get(("device statistics, page %d"):format(page), ata.log, 0x04, page, 1)
+    local what = ("device statistics, page %d"):format(page)
+    pages.statistics_extra[page] = get(what, ata.log, 0x04, page, 1)
   end
 end
 
 local function read_gp_logs(get, pages, options)
-  if valid_word(pages.identify, 84) & 32 == 0 and valid_word(pages.identify, 87) & 32 == 0 then return end
+  if (valid_word(pages.identify, 84) | valid_word(pages.identify, 87)) & 32 == 0 then return end
   pages.logs[0x00] = get("log directory", ata.log, 0x00, 0, 1)
   if not pages.logs[0x00] then return end
   local directory = log_directory.general_purpose(pages.logs[0x00])
@@ -86,14 +87,15 @@ local function read_gp_logs(get, pages, options)
   end
 end
 
--- A log is read when the directory lists it or when the drive promises what is in it: either of the two
--- has been seen to be silent.
+-- A log is read when the directory lists it or when the drive promises what is in it: either of the
+-- two has been seen to be silent.
 local function read_smart_logs(get, pages)
   local features = valid_word(pages.identify, 84) | valid_word(pages.identify, 87)
   local capability = pages.smart_data and bytes.u8(pages.smart_data, 367) or 0
   local logging = pages.smart_data and bytes.u8(pages.smart_data, 370) or 0
   local promised = {
-    [0x01] = features & 1 ~= 0 or logging & 1 ~= 0, [0x06] = features & 2 ~= 0 or capability & 16 ~= 0,
+    [0x01] = features & 1 ~= 0 or logging & 1 ~= 0,
+    [0x06] = features & 2 ~= 0 or capability & 16 ~= 0,
     [0x09] = capability & 64 ~= 0,
   }
   if features & 3 ~= 0 then
@@ -157,7 +159,9 @@ local function read_nvme(t, pages)
   pages.logs[0x02] = get("SMART / health", nvme.log, 0x02, 512)
   local entries = math.min(bytes.u8(t.identify, 262) + 1, ERROR_ENTRIES_MOST)
   pages.logs[0x01] = get("errors", nvme.log, 0x01, entries * ERROR_ENTRY_BYTES)
-  if bytes.u16(t.identify, 256) & 16 ~= 0 then pages.logs[0x06] = get("self-tests", nvme.log, 0x06, 564) end
+  if bytes.u16(t.identify, 256) & 16 ~= 0 then
+    pages.logs[0x06] = get("self-tests", nvme.log, 0x06, 564)
+  end
 end
 
 local VPD_PAGES = {0x80, 0x83, 0x89, 0xb1}
@@ -199,9 +203,9 @@ end
 --   `smart_enabled`, `smart_good` (the drive's own word; nil: unknown), `smart_data`,
 --   `smart_thresholds`, `smart_logs` and `logs` (general purpose) by address, `statistics_extra` by
 --   page, `sct_status`, `sct_history`, `sct_erc_read`, `sct_erc_write`, `sct_write_cache`,
---   `sct_reordering`; of NVMe drives `identify`, `namespace`, `logs`; of SCSI drives `inquiry`, `vpd`,
---   `capacity`, `logs`, `environment`, `modes`, `defects`; of all `failures[] {what message code
---   reason}`, and `incomplete` (a message) when the drive did not answer any more
+--   `sct_reordering`; of NVMe drives `identify`, `namespace`, `logs`; of SCSI drives `inquiry`,
+--   `vpd`, `capacity`, `logs`, `environment`, `modes`, `defects`; of all `failures[] {what message
+--   code reason}`, and `incomplete` (a message) when the drive did not answer any more
 -- @usage local pages = pages.read(t); print(#pages.logs[0x11], #pages.failures)
 function M.read(t, options)
   local pages = {kind = t.kind, failures = bytes.list()}

@@ -54,8 +54,8 @@ function M.save(recording, path, options)
 end
 
 --- Replace serial numbers and world wide names wherever they are found, and mend the sums of the
--- pages that had them. Each is replaced by as many `X`, or, of names, the maker's part is kept and the
--- rest becomes 0. The recording is changed, and marked.
+-- pages that had them. Each is replaced by as many `X`, or, of names, the maker's part is kept and
+-- the rest becomes 0. The recording is changed, and marked.
 -- @tparam Recording recording
 -- @treturn Recording  the same
 -- @usage assert(recordings.save(recordings.anonymise(recording), "public.hdrec"))

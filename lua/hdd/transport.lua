@@ -1,9 +1,9 @@
 --- Commands to a drive: ATA, SCSI and NVMe, or a recording that answers as the drive did.
 --
--- Commands that only read are sent; others are refused unless whoever opens the drive consents. Each
--- runs on the drive's own thread, one at a time. What waits for an answer lets other tasks go on,
--- and stops waiting after some seconds; the answer is there when it comes. A drive that sleeps is
--- not woken unless asked.
+-- Commands that only read are sent; others are refused unless whoever opens the drive consents.
+-- Each runs on the drive's own thread, one at a time. What waits for an answer lets other tasks go
+-- on, and stops waiting after some seconds; the answer is there when it comes. A drive that sleeps
+-- is not woken unless asked.
 --
 --     local t <close> = assert(transport.open("/dev/sdb"))
 --     local reply = assert(t:ata {command = 0xec, protocol = "pio-in", count = 1})
@@ -31,10 +31,10 @@ local REASONS = {
 
 --- The reason that a code stands for, in one or two words.
 -- @tparam integer code  as these functions return it
--- @treturn string  "not supported" (by the drive), "no pass-through" (the bridge or controller hands
---   nothing on), "asleep", "no permission", "refused" (by the table of permitted commands), "timed
---   out", "no registers" (the answer is in them), "no answer yet", "no such drive", "gone", "no
---   medium", "not ready", "interrupted", "closed", "failed"
+-- @treturn string  "not supported" (by the drive), "no pass-through" (the bridge or controller
+--   hands nothing on), "asleep", "no permission", "refused" (by the table of permitted commands),
+--   "timed out", "no registers" (the answer is in them), "no answer yet", "no such drive", "gone",
+--   "no medium", "not ready", "interrupted", "closed", "failed"
 -- @usage local page, message, code = ata.log(t, 0x11); print(page or transport.reason(code))
 function M.reason(code)
   return REASONS[code] or "failed"
@@ -57,7 +57,8 @@ local function consent(self, what)
   end
   local serial = serial_of(self)
   if serial ~= what then
-    return nil, ("%s: consent was given for the drive with serial number %s, and this is %s"):format(
+    local told = "%s: consent was given for the drive with serial number %s, and this is %s"
+    return nil, told:format(
       self.path, what, serial or "one without"), EROFS
   end
   self.raw:permit("everything")
@@ -151,13 +152,13 @@ end
 
 --- Open a way to a drive, or to a recording of one. What it is, is found out: `kind` becomes "ata",
 -- "scsi" or "nvme", and `identify` (ATA, NVMe) or `inquiry` (SCSI) the page that it answered with.
--- A partition, or a volume on a single drive, stands for that drive: `of` is then its name. Of a drive
--- behind a bridge that hands no ATA commands on, `kind` is "scsi", and `no_ata` says why.
+-- A partition, or a volume on a single drive, stands for that drive: `of` is then its name. Of a
+-- drive behind a bridge that hands no ATA commands on, `kind` is "scsi", and `no_ata` says why.
 -- @tparam string|Drive|Recording what  a path, an open drive, or a recording
 -- @tparam[opt] table options  `wake` (true: a drive that sleeps may be woken), `wait` (s that each
 --   command waits for its answer, 5), `consent` ("self-tests", or the drive's serial number for
---   commands that change it), `record` (a Recording, for all exchanges), `as` ("ata", "scsi", "nvme":
---   take the path as such a drive)
+--   commands that change it), `record` (a Recording, for all exchanges), `as` ("ata", "scsi",
+--   "nvme": take the path as such a drive)
 -- @treturn[1] Channel  see `hdd.transport.channel`: `:ata`, `:scsi`, `:nvme`, `:record`, `:close`
 -- @return[2] nil, message, code
 -- @usage local t <close> = assert(transport.open("/dev/sdb", {wake = true}))

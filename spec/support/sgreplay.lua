@@ -17,14 +17,16 @@ local function prepare()
 end
 
 --- The environment in which a program finds a drive.
--- @tparam string drive  folder of the fixtures, "ata/WD6000HLHX-01JJPV0-a", or a path of another folder
+-- @tparam string drive  folder of the fixtures, "ata/WD6000HLHX-01JJPV0-a", or a path of another
+--   folder
 -- @tparam[opt] table more  further variables
 -- @treturn table  for `process.run`
 -- @treturn string  path of the file that stands for the drive's node
 function M.environment(drive, more)
   prepare()
   local env = {
-    SGREPLAY_DIR = drive:match("^/") and drive or FIXTURES .. drive, LD_PRELOAD = "build/support/sgreplay.so",
+    SGREPLAY_DIR = drive:match("^/") and drive or FIXTURES .. drive,
+    LD_PRELOAD = "build/support/sgreplay.so",
     -- The sanitiser wants to be the first library that is loaded.
     ASAN_OPTIONS = (os.getenv("ASAN_OPTIONS") or "") .. ":verify_asan_link_order=0",
   }
@@ -114,7 +116,8 @@ local function named(pages)
   local files = {
     ["identify.bin"] = pages.kind == "ata" and pages.identify or nil,
     ["nvme_id_ctrl.bin"] = pages.kind == "nvme" and pages.identify or nil,
-    ["nvme_id_ns.bin"] = pages.namespace, ["inquiry.bin"] = pages.kind == "scsi" and pages.inquiry or nil,
+    ["nvme_id_ns.bin"] = pages.namespace,
+    ["inquiry.bin"] = pages.kind == "scsi" and pages.inquiry or nil,
     ["smart_data.bin"] = pages.smart_data, ["smart_thresholds.bin"] = pages.smart_thresholds,
     ["smartlog_e0.bin"] = pages.sct_status, ["smartlog_e1_t2.bin"] = pages.sct_history,
     ["readcap16.bin"] = pages.capacity, ["defects_b7.bin"] = pages.defects,

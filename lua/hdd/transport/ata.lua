@@ -1,6 +1,6 @@
 --- What an ATA drive is asked, by name: each function sends a command and returns its bytes as they
--- came. `hdd.drive` decodes them. All only read, but for the self-tests, for which the drive must have
--- been opened with `consent = "self-tests"`.
+-- came. `hdd.drive` decodes them. All only read, but for the self-tests, for which the drive must
+-- have been opened with `consent = "self-tests"`.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.transport.ata
 local M = {}
@@ -68,8 +68,9 @@ function M.smart_status(t)
   local answer = reply.registers and reply.registers.lba >> 8 & 0xffff
   if answer == 0xc24f then return true end
   if answer == 0x2cf4 then return false end
-  return nil, ("%s: %s: %s"):format(t.path, name, answer and
-    ("the answer is neither yes nor no (%04Xh)"):format(answer) or "no registers came back"), ENODATA
+  local why = answer and ("the answer is neither yes nor no (%04Xh)"):format(answer) or
+    "no registers came back"
+  return nil, ("%s: %s: %s"):format(t.path, name, why), ENODATA
 end
 
 -- Pages of a log, in as large pieces as go through: bridges often take one page a command.
@@ -203,8 +204,8 @@ function M.sct_history(t)
   if not page then return nil, message, code, extra end
   local after, action, func = sct_state(t)
   if after ~= 0 or action ~= 5 or func ~= 1 then
-    return nil, ("%s: %s: the drive says that it failed (status %04Xh of action %d, function %d)"):format(
-      t.path, name, after or 0, action or 0, func or 0), EIO
+    local told = "%s: %s: the drive says that it failed (status %04Xh of action %d, function %d)"
+    return nil, told:format(t.path, name, after or 0, action or 0, func or 0), EIO
   end
   return page
 end

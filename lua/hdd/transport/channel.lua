@@ -10,7 +10,8 @@ Channel.__index = Channel
 local EPERM <const>, EINTR <const>, EBADF <const>, EAGAIN <const> = 1, 4, 9, 11
 local ENOTTY <const>, ENOSYS <const>, EINPROGRESS <const> = 25, 38, 115
 
-local TIMEOUT_S <const>, TIMEOUT_ASLEEP_S <const> = 20, 60 -- the kernel's: shorter ones reset the link
+-- The kernel's time-outs: shorter ones reset the link.
+local TIMEOUT_S <const>, TIMEOUT_ASLEEP_S <const> = 20, 60
 local FRESH_NS <const> = 1000000000 -- a drive that answered this long ago is still awake
 local RETRIES <const> = 3           -- after a unit attention, which tells of something past
 
@@ -26,7 +27,9 @@ Pending.__index = Pending
 function Pending:wait(timeout_s)
   local deadline_ns = timeout_s and core.now() + math.floor(timeout_s * 1e9)
   while not self.request:done() do
-    local ready = task.wait {fd = self.request:fd(), deadline_ns = deadline_ns, interruptible = true}
+    local ready = task.wait {
+      fd = self.request:fd(), deadline_ns = deadline_ns, interruptible = true,
+    }
     if ready == nil then return nil, self.what .. ": interrupted", EINTR end
     if not ready then
       return nil, ("%s: no answer for %.0f s; it is still awaited"):format(
@@ -126,8 +129,8 @@ local function awake(self)
   else
     local mode, code, extra = power_mode(self)
     if code == EINPROGRESS or code == EINTR or code == EPERM then
-      local why = code == EPERM and "CHECK POWER MODE: the kernel refuses it" or "CHECK POWER MODE: no answer"
-      return nil, ("%s: %s"):format(self.path, why), code, extra
+      local why = code == EPERM and "the kernel refuses it" or "no answer"
+      return nil, ("%s: CHECK POWER MODE: %s"):format(self.path, why), code, extra
     end
     still = STANDBY[mode]
   end
@@ -145,17 +148,17 @@ end
 
 --- Send an ATA command.
 -- @tparam table command  `command` (code), `protocol` ("non-data", "pio-in", "pio-out", "dma-in",
---   "dma-out"; "non-data"), `features`, `count` (sectors of 512 bytes), `lba`, `device` (0), `extended`
---   (true: a 48 bit command), `registers` (true: they are wanted back), `data` (string that goes out),
---   `timeout` (s, the kernel's: 20, or 60 when the drive was asleep), `wait` (s, the caller's: 5, or
---   as long as the time-out when it was asleep), `name` (for messages)
+--   "dma-out"; "non-data"), `features`, `count` (sectors of 512 bytes), `lba`, `device` (0),
+--   `extended` (true: a 48 bit command), `registers` (true: they are wanted back), `data` (string
+--   that goes out), `timeout` (s, the kernel's: 20, or 60 when the drive was asleep), `wait` (s,
+--   the caller's: 5, or as long as the time-out when it was asleep), `name` (for messages)
 -- @treturn[1] table  reply: `data` (string), `registers` (`error status count lba device extended`,
 --   when they came), `elapsed_us`
 -- @treturn[2] nil
 -- @treturn[2] string message
 -- @treturn[2] integer code  see `reason`
 -- @treturn[2] ?table  the reply as it is; or with "no answer yet" what to wait on: `:wait([s])`
--- @usage local reply = assert(t:ata {command = 0xb0, features = 0xda, lba = 0xc24f00, registers = true})
+-- @usage local reply = assert(t:ata {command = 0xec, protocol = "pio-in", count = 1})
 function Channel:ata(command)
   if self.kind == "nvme" then return wrong_kind(self, "an NVMe", "ATA") end
   local ok, message, code, extra = awake(self)
@@ -170,10 +173,10 @@ function Channel:ata(command)
 end
 
 --- Send a SCSI command.
--- @tparam table command  `cdb` (string of 6 to 32 bytes), `length` (bytes that may come in) or `data`
---   (string that goes out), `timeout`, `wait`, `name` as of `ata`
+-- @tparam table command  `cdb` (string of 6 to 32 bytes), `length` (bytes that may come in) or
+--   `data` (string that goes out), `timeout`, `wait`, `name` as of `ata`
 -- @return as `ata` does; `data` has as many bytes as came in, or zeros after them
--- @usage local reply = assert(t:scsi {cdb = "\x12\1\x80\0\xff\0", length = 255, name = "VPD page 80h"})
+-- @usage local reply = assert(t:scsi {cdb = "\x12\1\x80\0\xff\0", length = 255, name = "VPD 80h"})
 function Channel:scsi(command)
   if self.kind == "nvme" then return wrong_kind(self, "an NVMe", "SCSI") end
   local ok, message, code, extra = awake(self)
@@ -191,8 +194,8 @@ function Channel:scsi(command)
 end
 
 --- Send an NVMe admin command.
--- @tparam table command  `opcode`, `nsid` (0), `cdw10` to `cdw15` (0), `length` (bytes that come in)
---   or `data` (string that goes out), `timeout`, `wait`, `name` as of `ata`
+-- @tparam table command  `opcode`, `nsid` (0), `cdw10` to `cdw15` (0), `length` (bytes that come
+--   in) or `data` (string that goes out), `timeout`, `wait`, `name` as of `ata`
 -- @return as `ata` does; the reply's `result` is dword 0 of the completion
 -- @usage local reply = assert(t:nvme {opcode = 6, cdw10 = 1, length = 4096, name = "IDENTIFY"})
 function Channel:nvme(command)

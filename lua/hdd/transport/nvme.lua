@@ -1,6 +1,6 @@
---- What an NVMe drive is asked, by name: each function sends a command and returns its bytes as they
--- came. `hdd.drive` decodes them. All only read, but for the self-tests, for which the drive must have
--- been opened with `consent = "self-tests"`.
+--- What an NVMe drive is asked, by name: each function sends a command and returns its bytes as
+-- they came. `hdd.drive` decodes them. All only read, but for the self-tests, for which the drive
+-- must have been opened with `consent = "self-tests"`.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.transport.nvme
 local M = {}
@@ -15,7 +15,9 @@ local function bytes_of(reply, message, code, extra)
 end
 
 local function identify(t, what, nsid, name)
-  return bytes_of(t:nvme {opcode = 0x06, nsid = nsid, cdw10 = what, length = IDENTIFY_BYTES, name = name})
+  return bytes_of(t:nvme {
+    opcode = 0x06, nsid = nsid, cdw10 = what, length = IDENTIFY_BYTES, name = name,
+  })
 end
 
 --- Identify Controller.

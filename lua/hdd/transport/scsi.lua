@@ -1,11 +1,12 @@
---- What a SCSI or SAS drive is asked, by name: each function sends a command and returns its bytes as
--- they came. `hdd.drive` decodes them. All only read, but for the self-tests, for which the drive must
--- have been opened with `consent = "self-tests"`.
+--- What a SCSI or SAS drive is asked, by name: each function sends a command and returns its bytes
+-- as they came. `hdd.drive` decodes them. All only read, but for the self-tests, for which the
+-- drive must have been opened with `consent = "self-tests"`.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.transport.scsi
 local M = {}
 
-local INQUIRY_BYTES <const>, VPD_BYTES <const>, LOG_BYTES <const>, MODE_BYTES <const> = 96, 252, 16384, 252
+local INQUIRY_BYTES <const>, VPD_BYTES <const> = 96, 252
+local LOG_BYTES <const>, MODE_BYTES <const> = 16384, 252
 local DEFECT_HEADER <const>, DEFECTS_MOST_BYTES <const> = 8, 65536
 local GROWN <const>, BYTES_FROM_INDEX <const> = 0x08, 0x04
 
@@ -29,7 +30,8 @@ end
 
 --- A page of vital product data.
 -- @tparam Channel t
--- @tparam integer page  00h list, 80h serial number, 83h designators, 89h ATA, B1h characteristics …
+-- @tparam integer page  00h list, 80h serial number, 83h designators, 89h ATA, B1h characteristics
+--   …
 -- @treturn[1] string
 -- @return[2] nil, message, code
 -- @usage local serial = assert(scsi.vpd(t, 0x80))
@@ -46,7 +48,8 @@ end
 -- @usage local temperature = assert(scsi.log(t, 0x0d))
 function M.log(t, page, subpage)
   local name = ("LOG SENSE %02Xh"):format(page) .. (subpage and ("/%02Xh"):format(subpage) or "")
-  return ask(t, LOG_BYTES, name, ">BBBBBI2I2B", 0x4d, 0, 0x40 | page, subpage or 0, 0, 0, LOG_BYTES, 0)
+  return ask(t, LOG_BYTES, name, ">BBBBBI2I2B", 0x4d, 0, 0x40 | page, subpage or 0, 0, 0,
+    LOG_BYTES, 0)
 end
 
 --- MODE SENSE(10): the current values of a mode page.
@@ -70,15 +73,16 @@ function M.capacity(t)
   return ask(t, 32, "READ CAPACITY(16)", ">BBI8I4BB", 0x9e, 0x10, 0, 32, 0, 0)
 end
 
---- READ DEFECT DATA(12): the grown defects. Of a long list the end is missing; its header has the length.
+--- READ DEFECT DATA(12): the grown defects. Of a long list the end is missing; its header has the
+-- length.
 -- @tparam Channel t
 -- @treturn[1] string
 -- @return[2] nil, message, code
 -- @usage local data = assert(scsi.defects(t))
 function M.defects(t)
   local function read(length)
-    return ask(t, length, "READ DEFECT DATA(12)", ">BBI4I4BB", 0xb7, GROWN | BYTES_FROM_INDEX, 0, length,
-      0, 0)
+    return ask(t, length, "READ DEFECT DATA(12)", ">BBI4I4BB", 0xb7, GROWN | BYTES_FROM_INDEX, 0,
+      length, 0, 0)
   end
   local header, message, code, extra = read(DEFECT_HEADER)
   if not header or #header < DEFECT_HEADER then return header, message, code, extra end

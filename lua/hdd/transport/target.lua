@@ -8,7 +8,8 @@ local tree = require "hdd.sysfs.tree"
 
 local M = {}
 
-local ENOENT <const>, EAGAIN <const>, EFBIG <const>, EINVAL <const>, ENOTTY <const> = 2, 11, 27, 22, 25
+local ENOENT <const>, EAGAIN <const>, EINVAL <const> = 2, 11, 22
+local ENOTTY <const>, EFBIG <const> = 25, 27
 local LARGEST_BYTES <const> = 128 << 20 -- of a recording's file
 
 -- Devices without a drive of their own beneath.
@@ -36,7 +37,8 @@ local function of_disk(path, disk, node, wake)
   return {
     path = disk == node and path or "/dev/" .. disk.name,
     name = disk.name, of = disk ~= node and disk.name or nil,
-    as = disk.entry:match("^nvme%d") and "nvme" or "scsi", nsid = files.integer(disk.dir .. "/nsid"),
+    as = disk.entry:match("^nvme%d") and "nvme" or "scsi",
+    nsid = files.integer(disk.dir .. "/nsid"),
   }
 end
 
@@ -81,12 +83,12 @@ end
 
 --- Find the drive, or the recording, that answers for a path.
 -- @tparam string path
--- @tparam table options  `as` ("ata", "scsi", "nvme": the path is taken as such a drive, whatever it
---   is), `wake` (true: a drive that the kernel put to sleep may be woken)
--- @treturn[1] table  `path`, `name`, `as`, `of` (name of the whole drive, when the path is a part of
---   it), `nsid` (of an NVMe namespace), or `recording`
+-- @tparam table options  `as` ("ata", "scsi", "nvme": the path is taken as such a drive, whatever
+--   it is), `wake` (true: a drive that the kernel put to sleep may be woken)
+-- @treturn[1] table  `path`, `name`, `as`, `of` (name of the whole drive, when the path is a part
+--   of it), `nsid` (of an NVMe namespace), or `recording`
 -- @return[2] nil, message, code
--- @usage local found = assert(target.find("/dev/sdb1", {}))  --> {path = "/dev/sdb", of = "sdb", ...}
+-- @usage local found = assert(target.find("/dev/sdb1", {}))  --> {path = "/dev/sdb", of = "sdb"}
 function M.find(path, options)
   if options.as then
     if options.as ~= "ata" and options.as ~= "scsi" and options.as ~= "nvme" then

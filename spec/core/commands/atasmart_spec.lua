@@ -14,7 +14,8 @@ describe("libatasmart", function()
   it("finds the attributes of every drive of the fixtures", function()
     local n = 0
     for _, drive in ipairs(sgreplay.drives("ata")) do
-      local expected = json.decode(assert(shell.read("spec/fixtures/smart/" .. drive .. "/expected.json")))
+      local path = "spec/fixtures/smart/" .. drive .. "/expected.json"
+      local expected = json.decode(assert(shell.read(path)))
       local found = {}
       for _, a in ipairs(assert(commands.atasmart(blob(drive))).attributes) do found[a.id] = a end
       for _, a in ipairs(expected.attributes) do
@@ -54,6 +55,29 @@ describe("libatasmart", function()
     local o = assert(commands.atasmart {identify = blob("ata/SP0812C-a").identify})
     assert.same({}, o.attributes)
     assert.is_nil(o.self_test_status)
+  end)
+
+  it("survives pages in which bytes were changed, and gives values within their range", function()
+    math.randomseed(42)
+    local function mutated(page)
+      local bytes = {page:byte(1, -1)}
+      for _ = 1, math.random(40) do bytes[math.random(#bytes)] = math.random(0, 255) end
+      return string.char(table.unpack(bytes))
+    end
+    local drives = sgreplay.drives("ata")
+    for i = 1, 48 do
+      local was = blob(drives[i % #drives + 1])
+      local o, message = commands.atasmart {
+        identify = mutated(was.identify), good = was.good, data = mutated(was.data),
+        thresholds = mutated(was.thresholds),
+      }
+      assert(o, message)
+      for _, a in ipairs(o.attributes) do
+        assert.is_true(a.id >= 1 and a.id <= 255)
+        assert.is_true(a.raw >= 0 and a.raw < 1 << 48)
+        assert.is_true((a.current or 1) >= 1 and (a.current or 1) <= 253)
+      end
+    end
   end)
 
   it("refuses pages of the wrong length", function()

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <lauxlib.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -114,7 +115,8 @@ int interrupt_pending(void) {
   return atomic_load(&pending);
 }
 
-void interrupt_clear(void) {
+/* From here on it is as if no signal had come. */
+static void clear(void) {
   uint64_t seen;
   atomic_store(&pending, 0);
   if (wake_fd >= 0)
@@ -142,7 +144,12 @@ void interrupt_wait_end(void) {
     interrupt_grace();
 }
 
-/* The wake-up stays in the eventfd until a wait has seen it, so a signal that comes just before
+/* Waits until one of `n` descriptors has something, until the clock (now_ns) shows `until_ns`
+   (INT64_MAX: for ever), or until a signal of ours has come since the last wait.  `fds` has room
+   for n + 1.  Signals that are not ours neither end nor lengthen the wait.  Returns the number of
+   descriptors that have something, or -errno.
+
+   The wake-up stays in the eventfd until a wait has seen it, so a signal that comes just before
    the wait ends it, and a signal that was seen does not end the next one too. */
 static int wait_for(struct pollfd *fds, unsigned n, int64_t until_ns) {
   for (;;) {
@@ -159,14 +166,6 @@ static int wait_for(struct pollfd *fds, unsigned n, int64_t until_ns) {
       return rc;
     }
   }
-}
-
-int interrupt_poll(struct pollfd *fds, unsigned n, int64_t until_ns) {
-  int rc;
-  interrupt_wait_begin();
-  rc = wait_for(fds, n, until_ns);
-  interrupt_wait_end();
-  return rc;
 }
 
 static const char INTERRUPTED = 0; /* its address is the value's key in the registry */
@@ -226,7 +225,9 @@ static int poll_readable(lua_State *L) {
     fds[i] = (struct pollfd){.fd = hdd_checkfd(L, -1), .events = POLLIN};
     lua_pop(L, 1);
   }
-  rc = interrupt_poll(fds, (unsigned)n, until_ns);
+  interrupt_wait_begin();
+  rc = wait_for(fds, (unsigned)n, until_ns);
+  interrupt_wait_end();
   if (rc < 0)
     return hdd_fail(L, -rc, "wait for %I descriptors", n);
   lua_createtable(L, 0, rc);
@@ -257,7 +258,7 @@ static int pending_signal(lua_State *L) {
 
 static int clear_interrupt(lua_State *L) {
   (void)L;
-  interrupt_clear();
+  clear();
   return 0;
 }
 

@@ -2,7 +2,7 @@
 /* Ctrl-C and its kin (SIGINT, SIGTERM, SIGHUP): what the rest of the core needs to know of them.
 
    The first signal is remembered, stops all jobs (they look at hdd_interrupts) and wakes whatever
-   waits in interrupt_poll; what was measured so far is handed over, and the next call that would
+   waits in hdd.core's poll; what was measured so far is handed over, and the next call that would
    start something raises hdd.interrupted.  A second one, while the first is still pending, restores
    changed settings and ends the process with 128 + its number.
 
@@ -12,7 +12,6 @@
 #define HDD_INTERRUPT_H
 
 #include <lua.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,9 +21,6 @@ extern _Atomic unsigned hdd_interrupts;
 
 /* The signal that waits to be acted upon (SIGINT, SIGTERM or SIGHUP), 0 when none does. */
 int interrupt_pending(void);
-
-/* From here on (until interrupt_clear) it is as if no signal had come. */
-void interrupt_clear(void);
 
 /* A signal is pending, and Lua code has run for a grace time since it came, or since a wait of ours
    returned: the script is not saving what it got, it runs on without knowing. */
@@ -36,12 +32,6 @@ void interrupt_grace(void);
 /* Around each wait of ours on the Lua thread; may be nested.  Nothing between them may raise. */
 void interrupt_wait_begin(void);
 void interrupt_wait_end(void);
-
-/* Wait until one of `n` descriptors has something, until the clock (now_ns) shows `until_ns`
-   (INT64_MAX: for ever), or until a signal of ours has come since the last wait.  `fds` has room
-   for n + 1.  Signals that are not ours neither end nor lengthen the wait.  Returns the number of
-   descriptors that have something, or -errno.  Calls interrupt_wait_begin and _end itself. */
-int interrupt_poll(struct pollfd *fds, unsigned n, int64_t until_ns);
 
 /* Install the handlers for good, and one for SIGPIPE: a reader of our output that goes away must
    not cost a measurement, so writes return EPIPE.  (After a quarter of a million in a row it counts

@@ -61,6 +61,7 @@ local unwatched = {__close = function(guard) guard.job:stop() end}
 -- @treturn[1] table its results
 -- @return[2] nil, message, code
 function M.run(drive, options)
+  task.may_wait()
   local job, message, code = M.start(drive, options)
   if not job then return nil, message, code end
   local guard <close> = setmetatable({job = job}, unwatched)
@@ -90,6 +91,7 @@ end
 -- @usage local job = assert(drive:start {pattern = "random", runtime = 60})
 -- local r = job:wait()
 function Job:wait(timeout_s)
+  task.may_wait()
   local deadline_ns = timeout_s and core.now() + math.floor(timeout_s * 1e9)
   while not self:attend() do
     local ready = task.wait {

@@ -47,7 +47,7 @@ end
 function Queue:each(f)
   if type(f) ~= "function" then error("each: a function expected, not " .. type(f), 2) end
   task.check()
-  if core.in_slot() then error("a queue's slot must not wait for anything but its own reads", 2) end
+  task.may_wait()
   if in_use[self] then error("this queue is in use: its slots have not all ended", 2) end
   in_use[self] = true
   local before = self:issued()

@@ -138,24 +138,36 @@ local function run_until_over(wait)
   end
 end
 
--- Waits as M.wait, for whoever calls.
-local function wait_for(wait)
+-- Raises, at the level of the caller's caller, where nothing may wait.
+local function check_place()
   local co, is_main = coroutine.running()
   if is_main then current = nil end -- whatever became of the task that an error left behind
   if attending then
-    error("a pattern's or records' function must not wait", 3)
+    error("a pattern's or records' function must not wait", 4)
   elseif core.in_slot() then
-    error("a queue's slot must not wait for anything but its own reads", 3)
-  elseif not current then
+    error("a queue's slot must not wait for anything but its own reads", 4)
+  elseif current and co ~= current.co then
+    error("in a task, only the task's own function may wait, not a coroutine made in it", 4)
+  end
+end
+
+-- Waits as M.wait, for whoever calls.
+local function wait_for(wait)
+  check_place()
+  if not current then
     run_until_over(wait)
-  elseif co == current.co then
+  else
     wait.task, current.wait_now = current, wait
     waiting[#waiting + 1] = wait
     while not wait.over do coroutine.yield() end
-  else
-    error("in a task, only the task's own function may wait, not a coroutine made in it", 3)
   end
   return wait.outcome
+end
+
+--- Raise where nothing may wait: in a queue's slot, a pattern's function, a coroutine made in a task.
+-- Whatever waits calls it first, so that it fails also when there would be nothing to wait for.
+function M.may_wait()
+  check_place()
 end
 
 --- Wait for a descriptor or a time. In a task the others go on meanwhile; in the main program the

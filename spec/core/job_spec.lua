@@ -510,6 +510,7 @@ describe("a job", function()
         local kept = {}
         for i = 1, 100000 do kept[i] = {i} end
         collectgarbage()
+        assert.equal(100000, #kept)
       end,
     } do
       local busy = run(work)

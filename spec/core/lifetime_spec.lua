@@ -214,7 +214,8 @@ describe("a program", function()
 
     it("may end with an error, in a task and in a queue's slot, too: " .. name, function()
       ends(interpreter, "error 'mine'", 1, "mine")
-      ends(interpreter, "hdd.task(function() drive:run {ios = 5, pattern = 'random'} error 'mine' end):wait()", 1, "mine")
+      ends(interpreter, "hdd.task(function() drive:run {ios = 5, pattern = 'random'} error 'mine' end):wait()",
+        1, "mine")
       ends(interpreter, "drive:queue({depth = 4}):each(function(slot) slot:read(0) error 'mine' end)", 1, "mine")
     end)
 

@@ -210,6 +210,9 @@ describe("a queue #core", function()
       raises("slot must not", q.each, q, function() end)
       raises("slot must not", hdd.sleep, 0.01)
       raises("slot must not", drive.run, drive, {ios = 1})
+      local job = assert(drive:start {ios = 1})
+      while not job:finished() do end
+      raises("slot must not", job.wait, job) -- although there is nothing to wait for
       raises("slot must not", q.cancel, q)
       raises("slot must not", q.step, q)
       local other <close> = assert(drive:queue {})

@@ -101,7 +101,8 @@ describe("registering that is refused", function()
   it("is what an ordinary user's limit does, and the bytes are named", function()
     needs.nobody()
     local ended = process.hddlua({"-e", [[
-      local r = assert(require "hdd".open("/dev/zero", {size = 1 << 30}):run {depth = 64, block_size = 1 << 20, ios = 100})
+      local drive = assert(require "hdd".open("/dev/zero", {size = 1 << 30}))
+      local r = assert(drive:run {depth = 64, block_size = 1 << 20, ios = 100})
       print(r.ios, r.errors)
       for _, w in ipairs(r.warnings) do print(w) end
     ]]}, {user = "nobody", limits = {memlock = 65536}})
@@ -122,7 +123,8 @@ describe("registering that is refused", function()
       local r = q:each(function(slot) for _ = 1, 5 do assert(slot:read(0)) end end)
       print(r.ios, r.warnings[1], r.warnings[2])
     ]]):format(path)}, {inject = {"io_uring_register:error=ENOMEM"}})
-    assert.matches("^10\tread buffers %(8192 bytes%) are not registered: .*\tthe device is not registered", ended.stdout)
+    assert.matches("^10\tread buffers %(8192 bytes%) are not registered: .*\tthe device is not registered",
+      ended.stdout)
   end)
 end)
 

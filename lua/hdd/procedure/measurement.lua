@@ -197,7 +197,6 @@ local function reason_to_end(self, result)
   if self.document.errors >= self.max_errors then
     return "failed", "too many read errors (max_errors): the drive is spared the rest"
   end
-  if #result.abandoned > 0 then return "failed", "the drive no longer answers" end
 end
 
 local function account(self, result, start_s)
@@ -211,6 +210,21 @@ local function account(self, result, start_s)
   local over, sentence = reason_to_end(self, result)
   self.over = self.over or over
   if sentence then self:warn(sentence) end
+end
+
+-- Reads were given up: does the drive answer another one? It may try for half a minute to read a bad
+-- sector, and then it goes on.
+local function look_for_life(self, offset, length)
+  local block = self.drive.logical_block_size
+  local place = offset + math.random(0, math.max(1, length // block) - 1) * block
+  local done, data, message, code =
+    pcall(self.read, self, place, block, "waiting for the drive to answer")
+  if not done and data ~= core.interrupted then error(data, 0) end
+  if not done then
+    self.over = self.over or "interrupted"
+  elseif not data and code == ETIMEDOUT then
+    self:fail("the drive no longer answers: " .. message)
+  end
 end
 
 --- Runs a job and accounts for it in the document. Ctrl-C and faults of the drive end it early, and
@@ -235,6 +249,9 @@ function Measurement:run(options, state)
     end
   until result
   account(self, result, start_s)
+  if #result.abandoned > 0 and not self.over then
+    look_for_life(self, options.offset or 0, options.length or self.drive.size)
+  end
   return result
 end
 

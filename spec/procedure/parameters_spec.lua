@@ -53,6 +53,8 @@ describe("a parameter", function()
       end)
       assert.matches("^ramp: .+: must be a number of seconds from 0, at most 86400$", message)
     end
+    local _, refused = read({ ramp = 0 }, function(r) r:number("ramp", 1, 0, 0.5, nil, true) end)
+    assert.equal("ramp: 0: must be a number above 0, at most 0.5", refused)
     local _, message = read({ quick = "yes" }, function(r) r:boolean("quick", false) end)
     assert.equal("quick: yes: must be true or false", message)
   end)

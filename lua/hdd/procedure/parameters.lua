@@ -82,7 +82,7 @@ end
 -- @tparam ?number default
 -- @tparam number least
 -- @tparam number most
--- @tparam string unit       "seconds"
+-- @tparam ?string unit      "seconds"
 -- @tparam[opt] boolean above  true: more than `least`
 -- @treturn ?number
 function Reader:number(key, default, least, most, unit, above)
@@ -91,8 +91,8 @@ function Reader:number(key, default, least, most, unit, above)
     value = default
   elseif type(value) ~= "number" or not (value >= least and value <= most)
     or above and value == least then
-    self:refuse(key, value, string.format("must be a number of %s %s %s, at most %s", unit,
-      above and "above" or "from", shown(least), shown(most)))
+    self:refuse(key, value, string.format("must be a number%s %s %s, at most %s",
+      unit and " of " .. unit or "", above and "above" or "from", shown(least), shown(most)))
     value = default
   end
   self.values[key] = value

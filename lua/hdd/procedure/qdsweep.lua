@@ -90,7 +90,7 @@ local function plan(drive, given)
   local dropped = read_block_sizes(reader)
   reader:number("ramp", form.ramp, 0, 86400, "seconds")
   local runtime = reader:number("runtime", form.runtime, 0, 31536000, "seconds", true)
-  local precision = reader:number("precision", form.precision, 0, 0.5, "(0.02: within 2 %)", true)
+  local precision = reader:number("precision", form.precision, 0, 0.5, nil, true)
   local least = reader:number("runtime_min", precision and math.min(form.runtime_min, runtime), 0,
     runtime, "seconds")
   if not precision then reader.values.runtime_min = nil end

@@ -99,6 +99,24 @@ for script in pairs(SCRIPTS) do
       assert.equal("complete", load_document(folder .. "/" .. name).status)
     end)
 
+    it("saves under another name when that is taken", function()
+      local saved, folder = scratch.path("json"), scratch.path("folder")
+      shell.must("mkdir " .. folder)
+      run(script, drive, { "--json", saved })
+      local code = string.format([[
+        local d = assert(require("hdd.document").load(%q))
+        for _ = 1, 3 do
+          local output = assert(require("hdd.cli.output").new({ save = true }, { path = "/" }, "x"))
+          assert(output:finish(d) == 0)
+        end
+      ]], saved)
+      local argv = { shell.must("realpath " .. process.interpreter), "-e", code }
+      local r = process.run(argv, { cwd = folder, env = { LUA_PATH = false, LUA_CPATH = false } })
+      assert.equal(0, r.status)
+      assert.matches("saved as .*Z%.json\n.*Z%-2%.json\n.*Z%-3%.json\n", r.stderr)
+      assert.equal("3", shell.must("ls " .. folder .. " | wc -l"))
+    end)
+
     it("refuses what makes no sense, naming it, with status 2", function()
       for _, wrong in ipairs {
         { {}, "missing argument 'drive'" },
@@ -112,6 +130,9 @@ for script in pairs(SCRIPTS) do
         { { drive, "--json", "/tmp" }, "is a directory" },
         { { drive, "--json", drive, "--force" }, "is what is being measured" },
         { { drive, "--json", "-", "--csv", "-" }, "only one of the results" },
+        { { drive, "--json", "/tmp/hddlua-x", "--csv", "/tmp/./hddlua-x" },
+          "cannot write /tmp/./hddlua%-x: it is to take another result, too" },
+        { { drive, "--rpm", "-1" }, "unknown option '%-1': a value that begins with %- is written" },
       } do
         local r = process.hddlua(table.move(wrong[1], 1, #wrong[1], 2, { script }))
         assert.equal(2, r.status)

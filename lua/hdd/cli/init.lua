@@ -109,6 +109,9 @@ function M.parse(parser, arguments)
   add_outputs(parser)
   local ok, parsed = parser:pparse(arguments or arg)
   if not ok then
+    -- To argparse a negative number is an option, and much like -h.
+    parsed = parsed:gsub("^(unknown option '%-[%d.].*')\n.*",
+      "%1: a value that begins with - is written behind = (--option=-1)")
     M.refuse(parsed .. string.format("\n(%s --help lists the options)", name))
   end
   local options = {}

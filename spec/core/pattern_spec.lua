@@ -159,7 +159,7 @@ describe("a pattern #core", function()
 
     it("is uniform over the whole device", function()
       local zero <close> = assert(hdd.open("/dev/zero", {size = 1 << 43}))
-      local bins, n = {}, 64000
+      local bins, n = {}, 16000
       for i = 0, 63 do bins[i] = 0 end
       for _, offset in ipairs((reads.offsets(zero, {pattern = "random", block_size = 512, ios = n,
                                                     depth = 16, seed = 5}))) do
@@ -194,12 +194,12 @@ describe("a pattern #core", function()
       assert.equal(3, job:wait().ios)
     end)
 
-    it("of a hundred thousand offsets is read to its end", function()
+    it("of many thousand offsets is read to its end", function()
       local list = {}
-      for i = 1, 100000 do list[i] = (i * 7919 % 2048) * 512 end
+      for i = 1, 30000 do list[i] = (i * 7919 % 2048) * 512 end
       local zero <close> = assert(hdd.open("/dev/zero", {size = M}))
       local offsets = reads.offsets(zero, {pattern = list, block_size = 512, depth = 4})
-      assert.equal(100000, #offsets)
+      assert.equal(30000, #offsets)
     end)
 
     it("raises for an offset that is none, naming which", function()
@@ -241,10 +241,12 @@ describe("a pattern #core", function()
     it("goes on for longer than its ring of offsets is", function()
       local zero <close> = assert(hdd.open("/dev/zero", {size = 1 << 40}))
       local offsets, result = reads.offsets(zero, {pattern = function(i) return i * 512 end,
-        block_size = 512, ios = 50000, depth = 4})
-      assert.equal(50000, result.ios)
+        block_size = 512, ios = 20000, depth = 4})
+      assert.equal(20000, result.ios)
       table.sort(offsets)
-      for i = 1, 50000 do assert.equal(i * 512, offsets[i]) end
+      for i = 1, 20000 do
+        if offsets[i] ~= i * 512 then error(i) end -- an assert for each would take most of the time
+      end
     end)
 
     it("that gives nothing at all makes a result without rates", function()

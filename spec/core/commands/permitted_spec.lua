@@ -77,6 +77,9 @@ describe("a drive opened for reading", function()
       "not in the table")
     refuses({kind = "ata", command = 0x2f, protocol = "dma-in", count = 1, extended = true},
       "not in the table")
+    -- READ LOG DMA EXT in a block that says that data go out.
+    refuses({kind = "scsi", cdb = "\x85\x0d\x06\0\0\0\x01\0\x11\0\0\0\0\0\x47\0", length = 512},
+      "not in the table")
     refuses(sct(3, 1, 1), "settings")
     refuses(sct(5, 1, 2, "\1"), "overwrite")
   end)

@@ -19,6 +19,10 @@ struct recording *recording_check(lua_State *L, int index);
 /* Pushes a transport that answers from the recording. */
 int transport_push_replay(lua_State *L, struct recording *r);
 
+/* Reads the command of the table at 2, or raises.  Returns what goes out, which stays on the stack;
+   NULL: nothing. */
+const char *command_read(lua_State *L, struct exchange *x);
+
 /* --- for tables ---------------------------------------------------------------------------- */
 
 /* The integer field `key` of the table at `index`, within its range, or raises; `absent` when nil. */

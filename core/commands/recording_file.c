@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The record file's bytes; see recording.h, and docs/record-file.md for the format. */
+/* The record file's bytes; see recording.h, and docs/recording-file.md for the format. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sha256.h>

@@ -1,6 +1,6 @@
 --- Recordings of all that was said to a drive and what it answered: how users report what they see,
 -- and what `hdd.transport` answers from in the drive's place. The file is a libatasmart blob with
--- more in it, so that `skdump --load` opens it; docs/record-file.md describes it.
+-- more in it, so that `skdump --load` opens it; docs/recording-file.md describes it.
 --
 --     local recording = recordings.new("sdb")
 --     local t <close> = assert(transport.open("/dev/sdb", {record = recording}))

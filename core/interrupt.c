@@ -22,7 +22,7 @@
 
 /* How long a script may go on in pure Lua after a signal, or after we handed it a partial result:
    in processor time, as a busy machine or a slow disk must not cost a script its saving. */
-#define GRACE_NS (NS_PER_S / 2)
+static _Atomic int64_t grace_length_ns = NS_PER_S / 2;
 
 /* Two signals closer than this are one request: timeout(1) signals both its child and the group
    that the child is in, a closed terminal comes from the shell and from the kernel. */
@@ -124,7 +124,8 @@ static void clear(void) {
 }
 
 bool interrupt_overdue(void) {
-  return atomic_load(&pending) != 0 && thread_ns() - atomic_load(&grace_ns) > GRACE_NS;
+  return atomic_load(&pending) != 0 &&
+         thread_ns() - atomic_load(&grace_ns) > atomic_load(&grace_length_ns);
 }
 
 void interrupt_grace(void) {
@@ -262,9 +263,11 @@ static int clear_interrupt(lua_State *L) {
   return 0;
 }
 
-/* interrupt_grace(): the code that runs next has the grace time to itself. */
+/* interrupt_grace([seconds]): the code that runs next has the grace time to itself, from now on one of
+   so many seconds: at the prompt a person waits, and nothing is being saved. */
 static int grace(lua_State *L) {
-  (void)L;
+  if (!lua_isnoneornil(L, 1))
+    atomic_store(&grace_length_ns, (int64_t)(luaL_checknumber(L, 1) * (double)NS_PER_S));
   if (interrupt_pending() != 0)
     interrupt_grace();
   return 0;

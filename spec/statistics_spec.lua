@@ -8,16 +8,6 @@ local function upto(n)
   return list
 end
 
--- A normal distribution that is the same every time.
-local function normal(seed)
-  local state = seed
-  local function uniform()
-    state = (state * 1103515245 + 12345) % 2147483648
-    return (state + 1) / 2147483650
-  end
-  return function() return math.sqrt(-2 * math.log(uniform())) * math.cos(2 * math.pi * uniform()) end
-end
-
 describe("a percentile", function()
   it("lies between minimum and maximum for 1, 2, 3 and 99 values", function()
     for _, n in ipairs {1, 2, 3, 99} do
@@ -57,13 +47,11 @@ end)
 describe("of an empty sample", function()
   it("there is nothing", function()
     for _, f in ipairs {statistics.median, statistics.mean, statistics.deviation, statistics.mad,
-                        statistics.iqr, statistics.batch_means} do
+                        statistics.iqr} do
       assert.is_nil((f {}))
       assert.is_nil((f {0 / 0, 1 / 0, -1 / 0}))
     end
     assert.is_nil(statistics.percentile({}, 50))
-    assert.is_nil((statistics.rate_interval({}, {})))
-    assert.is_nil((statistics.rate_interval({0}, {0})))
   end)
 end)
 
@@ -103,74 +91,5 @@ describe("middle and spread", function()
     for i = 61, 85 do list[i] = 1e9 end
     assert.is_true(statistics.median(list) <= 102)
     assert.is_true(statistics.mad(list) <= 2)
-  end)
-end)
-
-describe("the 95 % interval", function()
-  it("uses Student's t", function()
-    assert.equal(12.7062, statistics.t95(1))
-    assert.equal(2.0860, statistics.t95(20))
-    assert.is_true(math.abs(statistics.t95(21) - 2.0796) < 2e-4)
-    assert.is_true(math.abs(statistics.t95(60) - 2.0003) < 2e-4)
-    assert.is_true(math.abs(statistics.t95(100000) - 1.95998) < 2e-4)
-  end)
-
-  it("of independent values covers the true mean 95 times in 100", function()
-    local random, covered = normal(42), 0
-    for _ = 1, 1000 do
-      local values = {}
-      for i = 1, 60 do values[i] = 10 + random() end
-      local mean, half = statistics.batch_means(values)
-      if math.abs(mean - 10) <= half then covered = covered + 1 end
-    end
-    assert.is_true(covered > 925 and covered < 975, covered)
-  end)
-
-  it("of values that depend on one another is wider than a plain one, and covers better", function()
-    local random, batch, plain = normal(7), 0, 0
-    for _ = 1, 400 do
-      local values, state = {}, 0
-      for i = 1, 2000 do
-        state = 0.9 * state + random()
-        values[i] = state
-      end
-      local mean, half = statistics.batch_means(values)
-      if math.abs(mean) <= half then batch = batch + 1 end
-      if math.abs(mean) <= 1.96 * statistics.deviation(values) / math.sqrt(2000) then plain = plain + 1 end
-    end
-    assert.is_true(batch > 0.88 * 400, batch)
-    assert.is_true(plain < 0.7 * 400, plain)
-  end)
-
-  it("needs 4 values", function()
-    for n = 1, 3 do
-      local mean, half = statistics.batch_means(upto(n))
-      assert.equal((n + 1) / 2, mean)
-      assert.is_nil(half)
-    end
-    assert.is_number(select(2, statistics.batch_means(upto(4))))
-  end)
-
-  it("of equal values is a point", function()
-    local mean, half = statistics.batch_means {5, 5, 5, 5, 5, 5}
-    assert.equal(5, mean)
-    assert.equal(0, half)
-  end)
-
-  it("of a rate divides each interval by its real length", function()
-    local counts, seconds = {}, {}
-    for i = 1, 10 do counts[i], seconds[i] = 100, 1.0 end
-    counts[11], seconds[11] = 5, 0.05 -- the run ended within the interval
-    local rate, half = statistics.rate_interval(counts, seconds)
-    assert.is_true(math.abs(rate - 100) < 1e-9)
-    assert.is_true(half < 1e-9)
-  end)
-
-  it("of a rate counts an interval in which nothing completed", function()
-    local rate, half = statistics.rate_interval({10, 0, 10, 0, 10, 0, 10, 0}, {1, 1, 1, 1, 1, 1, 1, 1})
-    assert.equal(5, rate)
-    assert.equal(0, half) -- each batch of two intervals has the same
-    half = select(2, statistics.rate_interval({10, 10, 0, 0, 10, 10, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 1}))
-    assert.is_true(half > 5)
   end)
 end)

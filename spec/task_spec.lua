@@ -123,7 +123,7 @@ describe("an error in a task #core", function()
     assert.is_true(closed)
   end)
 
-  it("that nobody collects is reported at the program's end", function()
+  it("that nobody collects is reported at the program's end, which has failed", function()
     local r = process.lua [[
       local task = require "hdd.task"
       task.spawn(error, "unseen"); task.spawn(error, "seen")
@@ -131,7 +131,7 @@ describe("an error in a task #core", function()
       task.sleep(0.01)
       pcall(seen.wait, seen)
     ]]
-    assert.equal(0, r.status)
+    assert.equal(1, r.status)
     assert.matches("hddlua: a task failed, and nothing waited for it: unseen\nstack traceback:",
       r.stderr)
     assert.not_matches("waited for\n", r.stderr)

@@ -68,6 +68,7 @@ end
 --- Reads and runs statements until the end of standard input, SIGTERM or SIGHUP.
 -- @tparam function traceback  xpcall's message handler
 function M.run(traceback)
+  core.interrupt_grace(0.1) -- a person waits for the prompt
   while true do
     core.clear_interrupt()
     local ok, statement, message = xpcall(read_statement, traceback)

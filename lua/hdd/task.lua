@@ -369,6 +369,8 @@ local function report()
       "\n", task.traceback, "\n")
   end
   if uncounted > 0 then io.stderr:write("hddlua: so did ", uncounted, " more\n") end
+  -- An error in a finalizer is hddlua's exit status 1: a program with failed tasks has failed.
+  if uncollected[1] then error("tasks have failed", 0) end
 end
 
 return setmetatable(M, {__gc = report})

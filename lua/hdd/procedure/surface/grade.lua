@@ -257,7 +257,7 @@ end
 -- @tparam integer extra_ns  of that beyond the median
 function Grader:regrade(entry, own_ns, extra_ns)
   local function move(counts, from, to)
-    if counts[from] > 0 then
+    if from ~= to and counts[from] > 0 then
       counts[from], counts[to] = counts[from] - 1, counts[to] + 1
     end
   end

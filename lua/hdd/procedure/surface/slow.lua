@@ -154,47 +154,75 @@ local function add(s, from, to, exact, turns, latency_ns)
   }
 end
 
--- What is slow in a piece that was slow three times.
+-- One read of a part of a piece: when it was done, and its time beyond what it takes; nothing when it
+-- failed.
+local function timed(s, from, to, suspect)
+  local answer = s.probe:read(from, to - from, STAGE)
+  if not answer then error(OVER, 0) end
+  if answer.ns then
+    return answer.begun_ns + answer.ns, extra_of(answer, from, to, suspect), answer.ns
+  end
+  s.note_failed(from, to - from, answer.error)
+  return nil
+end
+
+-- Is any block of a part of a piece slow? What costs n turns takes n to n + 1, as the platter has to
+-- come round: where that leaves it open the same is read again at once, see `measure`.
+local function is_slow(s, from, to, suspect)
+  local limit = limit_of(s)
+  local first, extra = timed(s, from, to, suspect)
+  if not first or extra < limit then return false end
+  if extra >= (s.turn_ns and limit + s.turn_ns or limit) then return true end
+  for interval = 1, 2 do
+    local done
+    done, extra = timed(s, from, to, suspect)
+    if not done or extra < limit then return false end
+    local turns = math.floor((done - first) / interval / s.turn_ns + 0.5) - 1
+    if turns >= s.p.revolutions then return true end
+  end
+  return false
+end
+
+-- A late look may have made a run of slow blocks too long by one: its last is read once more.
+local function without_late(s, run, suspect)
+  local block = s.drive.logical_block_size
+  while run.exact and run.to - run.from > block do
+    local _, extra = timed(s, run.to - block, run.to, suspect)
+    if not extra or extra >= limit_of(s) then return end
+    run.to = run.to - block
+  end
+end
+
+-- What a run of slow blocks costs: turns (nil where nothing turns), ns. Nothing when it is fast after
+-- all, or costs less than what counts as slow.
+local function cost_of(s, run, suspect, whole_ns)
+  local turns, latency = measure(s, run.from, s.drive.logical_block_size)
+  if turns then
+    if run.exact and turns < s.p.revolutions then return nil end
+    return turns, latency
+  end
+  if not s.turn_ns then return nil, latency and latency >= limit_of(s) and latency or nil end
+  -- From the drive's buffer it is fast; is it, without?
+  fill_buffer(s)
+  local piece = { from = run.from, to = run.to, suspect = suspect }
+  if not again(s, piece) then return nil end
+  return math.floor(whole_ns / s.turn_ns), piece.ns
+end
+
+-- Lists what is slow in a piece that was slow three times. False when nothing of it was found to be,
+-- although the whole was.
 local function locate(s, piece, extra_ns)
-  local suspect, limit = piece.suspect, limit_of(s)
-  -- What costs n turns takes n to n + 1, as the platter has to come round: where that leaves it open
-  -- the same is read again at once, see `measure`.
-  local sure = s.turn_ns and limit + s.turn_ns or limit
-  local function read(from, to)
-    local answer = s.probe:read(from, to - from, STAGE)
-    if not answer then error(OVER, 0) end
-    if not answer.ns then s.note_failed(from, to - from, answer.error) end
-    return answer.ns and answer.begun_ns + answer.ns, answer.ns and extra_of(answer, from, to, suspect)
-  end
-  local function is_slow(from, to)
-    local first, extra = read(from, to)
-    if not first or extra < limit then return false end
-    if extra >= sure then return true end
-    for interval = 1, 2 do
-      local done
-      done, extra = read(from, to)
-      if not done or extra < limit then return false end
-      if not s.turn_ns then return true end
-      local turns = math.floor((done - first) / interval / s.turn_ns + 0.5) - 1
-      if turns >= s.p.revolutions then return true end
-    end
-    return false
-  end
+  local suspect, found = piece.suspect, false
   local left = s.p.narrow_reads - 1 - MEASURE - s.probe:reads_near(piece.from)
-  local runs, vanished =
-    narrow.find(piece.from, piece.to, s.drive.logical_block_size, left, is_slow)
+  local runs, vanished = narrow.find(piece.from, piece.to, s.drive.logical_block_size, left,
+    function(from, to) return is_slow(s, from, to, suspect) end)
   for _, run in ipairs(runs) do
-    local turns, latency = measure(s, run.from, s.drive.logical_block_size)
-    if run.exact and turns and turns < s.p.revolutions then
-      -- Less than the limit after all: it had to wait for the platter, too.
-    elseif run.exact and turns then
-      add(s, run.from, run.to, true, turns, latency)
-    else
-      local whole = s.turn_ns and math.floor(extra_ns / s.turn_ns) or nil
-      add(s, run.from, run.to, run.exact, whole, math.max(latency or 0, piece.ns))
-    end
+    without_late(s, run, suspect)
+    local turns, latency = cost_of(s, run, suspect, extra_ns)
+    if latency then add(s, run.from, run.to, run.exact, turns, latency) end
+    found = found or latency ~= nil
   end
-  return #runs > 0 or not vanished
+  return found or not vanished and #runs > 0
 end
 
 -- A piece that was slow in the scan and in the first re-read: what of it is slow.

@@ -11,7 +11,7 @@ local M = {}
 
 local READS <const> = 48
 local SLOWEST_NS <const>, FASTEST_NS <const> = 20000000, 3000000 -- 3000 and 20000 rpm
-local FINE <const> = 0.0003 -- from one period that is tried to the next
+local FINE <const> = 0.0006 -- from one period that is tried to the next
 
 -- Where in the turn completions come, in so many parts; what lies in two of them agrees.
 local PARTS <const> = 48
@@ -23,16 +23,17 @@ local AGREE <const>, AS_GOOD <const> = 0.3, 0.85
 -- Speeds that were sold; what is as near to one is that one.
 local NOMINAL_RPM <const>, NEAR <const> = { 3600, 4200, 5400, 5900, 7200, 10000, 15000 }, 0.01
 
--- The most completions that agree at a period, and the mean place in the turn of these.
+-- The most completions that agree at a period.
 local function agreeing(times, period)
-  local parts = {}
-  for i = 0, PARTS - 1 do parts[i] = 0 end
-  for _, time in ipairs(times) do
-    local part = math.floor((time - times[1]) % period / period * PARTS) % PARTS
-    parts[part] = parts[part] + 1
+  local parts, first, scale, most = {}, times[1], PARTS / period, 0
+  for i = 1, #times do
+    local part = (times[i] - first) % period * scale // 1
+    parts[part] = (parts[part] or 0) + 1
   end
-  local most = 0
-  for i = 0, PARTS - 1 do most = math.max(most, parts[i] + parts[(i + 1) % PARTS]) end
+  for part, count in pairs(parts) do
+    local both = count + (parts[(part + 1) % PARTS] or 0)
+    if both > most then most = both end
+  end
   return most
 end
 
@@ -99,6 +100,7 @@ function M.measure(probe, from, to, block)
     end
     found[#found + 1] = turn
   end
+  return nil
 end
 
 return M

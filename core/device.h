@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Owned by its Lua object and by each job and queue that reads from it: the last one to be done with
-   reading closes the descriptor, the last one to let go of the struct frees it.  A read that a stuck
-   drive never answers so keeps its descriptor for as long as it takes, and a finished job none. */
+/* Owned by its Lua object and by each job and queue that reads from it: the last one to be done
+   with reading closes the descriptor, the last one to let go of the struct frees it. A read that a
+   stuck drive never answers so keeps its descriptor for as long as it takes, and a finished job
+   none. */
 struct device {
   _Atomic int references;
   _Atomic int readers;

@@ -89,7 +89,8 @@ static bool limited(struct job *j) {
   return j->allowed == 0;
 }
 
-/* The last read of a job with a limit on bytes ends at it, or at the logical block that holds it. */
+/* The last read of a job with a limit on bytes ends at it, or at the logical block that holds
+   it. */
 static uint32_t shortened(struct job *j, uint32_t length) {
   uint64_t left = j->limits.bytes - counter_get(&j->tally.counters.bytes) - j->in_flight_bytes;
   uint32_t block = j->device->logical_block_size;
@@ -313,7 +314,8 @@ static void completed(struct job *j, unsigned i, int result) {
     failed(j, s, ns, code_of(s, result));
   } else {
     j->good_offset = s->offset;
-    /* One that was in flight at the first failure proves nothing: a drive that leaves ends some well. */
+    /* One that was in flight at the first failure proves nothing: a drive that leaves ends some
+       well. */
     if (unlikely(j->failed_in_a_row > 0) && s->submitted_ns > j->first_failed_ns) {
       j->failed_in_a_row = 0;
       j->probe_at = PROBE_AFTER + j->wish.depth;
@@ -326,8 +328,8 @@ static void completed(struct job *j, unsigned i, int result) {
   }
 }
 
-/* The ramp ends with the first completion after its time: from that instant on things count, so that
-   n completions later n intervals between completions have passed. */
+/* The ramp ends with the first completion after its time: from that instant on things count, so
+   that n completions later n intervals between completions have passed. */
 static void end_ramp(struct job *j) {
   j->ramping = false;
   tally_begin(&j->tally, j->now);
@@ -358,7 +360,7 @@ static void note_silence(struct job *j) {
               atomic_load_explicit(&j->oldest_offset, memory_order_relaxed));
 }
 
-/* Accounts for what is there.  One clock reading a batch: a latency ends at the reap, and what comes
+/* Accounts for what is there. One clock reading a batch: a latency ends at the reap, and what comes
    during it waits for the next. */
 static void reap(struct job *j) {
   struct io_uring *uring = &j->ring.uring;

@@ -112,12 +112,12 @@ struct job {
   struct tally tally;
 };
 
-/* Starts the thread of a job whose upper part is filled in, and waits until its ring stands.  Returns
-   0, or an errno value and the call that failed. */
+/* Starts the thread of a job whose upper part is filled in, and waits until its ring stands.
+   Returns 0, or an errno value and the call that failed. */
 int job_launch(struct job *j, const char **call);
 
-/* The thread's work: reads until there is a reason to stop and what is in flight has been answered, or
-   given up (`cut_off`).  Posts `ready` once it has begun. */
+/* The thread's work: reads until there is a reason to stop and what is in flight has been answered,
+   or given up (`cut_off`). Posts `ready` once it has begun. */
 void job_run(struct job *j);
 
 /* Gives a share back; the last one frees. */

@@ -3,7 +3,7 @@
    offsets from a Lua function to a job, records of I/Os from a job to Lua.
 
    Each side keeps its own position and a copy of the other's, which it renews only when the copy
-   says full or empty: the cache lines then cross between the cores once a batch, not once a word. */
+   says full or empty: the cache lines then cross between the cores once a batch, not a word. */
 #ifndef HDD_FEED_H
 #define HDD_FEED_H
 

@@ -46,8 +46,9 @@ static inline void histogram_add(struct histogram *h, uint64_t ns) {
 /* Forgets all that was added. */
 void histogram_reset(struct histogram *h);
 
-/* The latency, ns, that `p` per cent (0 to 100) of the counted I/Os do not exceed: nearest rank, the
-   middle of its bucket, never outside [min, max]; 0 gives min and 100 max.  count must not be 0. */
+/* The latency, ns, that `p` per cent (0 to 100) of the counted I/Os do not exceed: nearest rank,
+   the middle of its bucket, never outside [min, max]; 0 gives min and 100 max. count must not be
+   0. */
 uint64_t histogram_percentile(const struct histogram *h, double p);
 
 /* Pushes a new, empty Histogram object and returns what it holds. */

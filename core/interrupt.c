@@ -263,8 +263,8 @@ static int clear_interrupt(lua_State *L) {
   return 0;
 }
 
-/* interrupt_grace([seconds]): the code that runs next has the grace time to itself, from now on one of
-   so many seconds: at the prompt a person waits, and nothing is being saved. */
+/* interrupt_grace([seconds]): the code that runs next has the grace time to itself, from now on one
+   of so many seconds: at the prompt a person waits, and nothing is being saved. */
 static int grace(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
     atomic_store(&grace_length_ns, (int64_t)(luaL_checknumber(L, 1) * (double)NS_PER_S));

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The number of interrupts so far, on a cache line that nobody else writes.  A job, which looks at it
-   with each tick, stops when it differs from what it was at its start. */
+/* The number of interrupts so far, on a cache line that nobody else writes. A job, which looks at
+   it with each tick, stops when it differs from what it was at its start. */
 extern _Atomic unsigned hdd_interrupts;
 
 /* The signal that waits to be acted upon (SIGINT, SIGTERM or SIGHUP), 0 when none does. */

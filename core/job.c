@@ -156,7 +156,8 @@ static void keep_values(lua_State *L) {
   lua_setiuservalue(L, -2, RECORDS_VALUE);
 }
 
-/* Fills in what the thread works with.  0, or the number of values that say what could not be had. */
+/* Fills in what the thread works with. 0, or the number of values that say what could not be
+   had. */
 static int prepare(lua_State *L, struct job *j, struct parameters *p) {
   const char *path = j->device->path;
   j->limits = p->limits;

@@ -11,8 +11,9 @@
 
 #define JOB "hdd.Job"
 
-/* What Lua gave, as it was at the start (a table of options may be used again for the next job); what
-   Lua will get; and the drive, which must not be collected, and so closed, under a running job. */
+/* What Lua gave, as it was at the start (a table of options may be used again for the next job);
+   what Lua will get; and the drive, which must not be collected, and so closed, under a running
+   job. */
 enum {
   PATTERN_VALUE = 1,
   RECORDS_VALUE,

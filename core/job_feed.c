@@ -7,8 +7,8 @@
 #include "job.h"
 #include "parameters.h"
 
-/* Calls the function (stack 1) for each free place of the ring, as lua_pcall runs it: stack 2 is the
-   handle.  Made visible in handfuls, so that the job need not wait for all of them. */
+/* Calls the function (stack 1) for each free place of the ring, as lua_pcall runs it: stack 2 is
+   the handle. Made visible in handfuls, so that the job need not wait for all of them. */
 static int feed_offsets(lua_State *L) {
   struct job_handle *h = lua_touserdata(L, 2);
   struct job *j = h->job;
@@ -58,8 +58,8 @@ static int with_traceback(lua_State *L) {
   return 1;
 }
 
-/* Runs `function` with the Lua function that is user value `value` and the handle.  An error stops the job
-   and is kept to be raised where its result is asked for.  Stack: the job at 1 or on top. */
+/* Runs `function` with the Lua function that is user value `value` and the handle. An error stops
+   the job and is kept to be raised where its result is asked for. Stack: the job at 1 or on top. */
 static bool call_kept(lua_State *L, struct job_handle *h, int self, int value,
                       lua_CFunction function) {
   int top = lua_gettop(L);

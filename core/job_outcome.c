@@ -115,7 +115,7 @@ static void push_outcome(lua_State *L, struct job *j) {
   lua_setfield(L, -2, "warnings");
 }
 
-/* outcome(): the table of results of a finished job, always the same one; nil while it runs.  Raises
+/* outcome(): the table of results of a finished job, always the same one; nil while it runs. Raises
    what its pattern function or its record function has raised. */
 int job_outcome(lua_State *L) {
   struct job_handle *h = job_check(L);

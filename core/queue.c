@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One read at a time for scripts that decide from each completion: a coroutine per slot, on the
-   calling thread with a ring of its own.  `slot:read(offset)` looks like a blocking call; up to
-   `depth` of them are in flight.  A completion is stamped when it is reaped, which is after whatever
+   calling thread with a ring of its own. `slot:read(offset)` looks like a blocking call; up to
+   `depth` of them are in flight. A completion is stamped when it is reaped, which is after whatever
    Lua did meanwhile: results say so (timing = "script"). */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -103,8 +103,8 @@ static bool drain(struct queue *q) {
   return q->in_flight == 0;
 }
 
-/* Until a read completes the kernel may write to its buffer: ring, buffers and descriptor are left to
-   it for good. */
+/* Until a read completes the kernel may write to its buffer: ring, buffers and descriptor are left
+   to it for good. */
 static void abandon(struct queue *q) {
   for (unsigned i = 0; q->slots && i < q->depth; i++)
     if (q->slots[i])

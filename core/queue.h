@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A queue and its slots, for the files that make them up: queue.c (the ring, and handing completions
-   over), queue_slot.c (a read that looks like a blocking call). */
+/* A queue and its slots, for the files that make them up: queue.c (the ring, and handing
+   completions over), queue_slot.c (a read that looks like a blocking call). */
 #ifndef HDD_QUEUE_H
 #define HDD_QUEUE_H
 
@@ -49,8 +49,8 @@ void slot_push(lua_State *L, struct queue *q, unsigned index, lua_State *co);
 /* Hands what is queued to the kernel.  Returns 0, or an errno value: then it is queued no more. */
 int queue_submit(struct queue *q);
 
-/* Counts the read that a slot waits for, and pushes onto its coroutine what slot:read returns: ns[, data], or
-   nil, message, code.  Returns their number. */
+/* Counts the read that a slot waits for, and pushes onto its coroutine what slot:read returns: ns[,
+   data], or nil, message, code. Returns their number. */
 int slot_push_answer(struct queue_slot *s, int result, int64_t now);
 
 /* Resumes a slot's coroutine with `nargs` values.  When it has ended the slot is free; when it

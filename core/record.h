@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A record of every I/O of a job's counted part: three words through a bounded queue, to Lua or to a
+/* A record of every I/O of a job's counted part: three words through a bounded queue, to Lua or a
    file that a thread of its own writes.  When the queue is full the job submits nothing until there
    is room: no record is ever dropped.
 

@@ -71,8 +71,8 @@ static void register_all(struct ring *r, const struct ring_wish *wish) {
     r->notes |= RING_NO_FIXED_FILE;
 }
 
-/* Each use of a ring happens before the next ring at the same address is used.  The kernel sees to that;
-   ThreadSanitizer does not see liburing's own mmap and munmap, and is told in this way. */
+/* Each use of a ring happens before the next ring at the same address is used. The kernel sees to
+   that; ThreadSanitizer does not see liburing's own mmap and munmap, and is told in this way. */
 static atomic_uint turn;
 
 int ring_open(struct ring *r, const struct ring_wish *wish, const char **call) {
@@ -103,7 +103,8 @@ void ring_close(struct ring *r) {
   r->buffers = NULL;
 }
 
-/* Allowed as no thread of the kernel reads the queue (no SQPOLL): it looks at it in our calls alone. */
+/* Allowed as no thread of the kernel reads the queue (no SQPOLL): it looks at it in our calls
+   alone. */
 void ring_forget(struct ring *r) {
   struct io_uring_sq *sq = &r->uring.sq;
   unsigned head = *sq->khead;

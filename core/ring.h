@@ -51,7 +51,7 @@ void ring_close(struct ring *r);
 /* Winds the submission queue back over what the kernel did not take, which so never happened. */
 void ring_forget(struct ring *r);
 
-/* Queues a read into buffer `slot`, `skip` bytes from its start.  There is always room: the ring has
+/* Queues a read into buffer `slot`, `skip` bytes from its start. There is always room: the ring has
    at least `depth` entries. */
 static inline void ring_read(struct ring *r, unsigned slot, uint32_t skip, uint32_t length,
                              int64_t offset) {

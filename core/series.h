@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From its begin on, without it, to its end and with it: the last completion of all is in the last. */
+/* From its begin on, without it, to its end and with it: the last completion of all is in the
+   last. */
 struct interval {
   uint64_t ios, bytes;
   uint64_t latency_sum, latency_max; /* ns */

@@ -50,7 +50,7 @@ void tally_begin(struct tally *t, int64_t now) {
   series_begin(&t->series, now);
 }
 
-/* Keeps the read among the slowest.  It looks at all of them, which is rare: among n reads in random
+/* Keeps the read among the slowest. It looks at all of them, which is rare: among n reads in random
    order one is slower than the k slowest so far some k * ln(n / k) times. */
 void tally_slow(struct tally *t, int64_t now, int64_t offset, int64_t ns) {
   unsigned place = t->kept_slowest;

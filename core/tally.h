@@ -104,10 +104,11 @@ static inline void tally_success(struct tally *t, int64_t now, int64_t offset, u
     tally_slow(t, now, offset, ns);
 }
 
-/* Sets the fields of a result in the table on top of the stack: ios, bytes, errors, elapsed_s, iops,
-   iops_ci95, bandwidth_bytes_per_s, latency, series, failures, slowest, stalls, depth_achieved,
-   short_reads.  `end_ns` is the end of the counted part where it lies after the last completion, else
-   0.  `latency` goes into the Histogram at stack index `histogram`, or into a new one if that is 0. */
+/* Sets the fields of a result in the table on top of the stack: ios, bytes, errors, elapsed_s,
+   iops, iops_ci95, bandwidth_bytes_per_s, latency, series, failures, slowest, stalls,
+   depth_achieved, short_reads. `end_ns` is the end of the counted part where it lies after the last
+   completion, else 0. `latency` goes into the Histogram at stack index `histogram`, or into a new
+   one if that is 0. */
 void tally_push(lua_State *L, struct tally *t, int64_t end_ns, int histogram);
 
 /* Pushes the array of a series' intervals, the last of which ends at `end_ns`. */

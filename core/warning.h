@@ -11,8 +11,8 @@
 /* Adds a sentence to the list on top of the stack; the format is lua_pushfstring's. */
 void warning_add(lua_State *L, const char *format, ...);
 
-/* Adds what there is to say of a ring, of reads that were `cached`, and of `retries`: calls or reads that
-   the kernel had no resources for at once. */
+/* Adds what there is to say of a ring, of reads that were `cached`, and of `retries`: calls or
+   reads that the kernel had no resources for at once. */
 void warning_add_common(lua_State *L, const struct ring *r, bool cached, uint64_t retries);
 
 #endif

@@ -25,7 +25,7 @@ const char *command_read(lua_State *L, struct exchange *x);
 
 /* --- for tables ---------------------------------------------------------------------------- */
 
-/* The integer field `key` of the table at `index`, within its range, or raises; `absent` when nil. */
+/* The integer field `key` of the table at `index`, in its range, or raises; `absent` if nil. */
 lua_Integer field_integer(lua_State *L, int index, const char *key, lua_Integer absent,
                           lua_Integer least, lua_Integer most);
 bool field_boolean(lua_State *L, int index, const char *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Everything that was said to a drive and what it answered: kept in memory, written to one file,
-   read back and answered from.  The file is a libatasmart blob with more chunks; docs/recording-file.md
-   describes it. */
+   read back and answered from. The file is a libatasmart blob with more chunks;
+   docs/recording-file.md describes it. */
 #ifndef HDD_RECORDING_H
 #define HDD_RECORDING_H
 

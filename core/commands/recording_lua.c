@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recordings as Lua sees them: made, read from a file's bytes, looked at, changed, replayed.  What is
-   to be changed before others see it (serial numbers) is decided in hdd.recording. */
+/* Recordings as Lua sees them: made, read from a file's bytes, looked at, changed, replayed. What
+   is to be changed before others see it (serial numbers) is decided in hdd.recording. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <lauxlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Transports and requests as Lua sees them: a command is a table, handed over at once; its answer is
-   a table, there when the request's descriptor is readable.  hdd.transport makes calls of it that
+/* Transports and requests as Lua sees them: a command is a table, handed over at once; its answer
+   is a table, there when the request's descriptor is readable. hdd.transport makes calls of it that
    wait. */
 #define _GNU_SOURCE
 #include <errno.h>

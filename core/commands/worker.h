@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commands block in the kernel, for minutes when a drive is stuck: so each drive has a thread that
-   carries them, one at a time and in the order in which they were given, whoever gives them.  The
-   caller waits for a descriptor, as long as it likes; the answer comes whether it still waits or not. */
+   carries them, one at a time and in the order in which they were given, whoever gives them. The
+   caller waits for a descriptor, as long as it likes; the answer comes whether it still waits or
+   not. */
 #ifndef HDD_WORKER_H
 #define HDD_WORKER_H
 

@@ -236,7 +236,7 @@ static int device_open(lua_State *L) {
   *slot = NULL; /* closed, so safe to collect... */
   luaL_setmetatable(L, DEVICE);
 
-  struct stat st, opened;
+  struct stat st, opened = {0};
   if (stat(path, &st) != 0) /* first: opening a FIFO would wait for its writer */
     return refuse(L, errno, path);
   int refused = refuse_type(L, path, &st, given_size);

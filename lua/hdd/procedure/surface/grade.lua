@@ -38,9 +38,10 @@ local SUSPECT_TURNS <const> = 0.75
 local SUSPECTS <const> = 4096
 
 --- Begins.
--- @tparam table options  `block_size` (bytes), `depth` (reads in flight), `turn_ns` (of a drive that turns), `slow_ns` (from this
---   own time on a block is suspected, on a drive that does not turn), `map` (list of cells with
---   `from`, `to`, ascending: they get `blocks`, `bytes`, `busy_ns`, `most_ns`, `failed`)
+-- @tparam table options  `block_size` (bytes), `depth` (reads in flight), `turn_ns` (of a drive that
+--   turns), `slow_ns` (from this own time on a block is suspected, on a drive that does not turn),
+--   `map` (list of cells with `from`, `to`, ascending: they get `blocks`, `bytes`, `busy_ns`,
+--   `most_ns`, `failed`)
 -- @treturn Grader  `classes` and `turns` (counts), `suspects` (list of `offset`, `length`, `own_ns`,
 --   `extra_ns`, `pace` in ns a byte), `unlisted` (suspects that there was no room for)
 function M.new(options)

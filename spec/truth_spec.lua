@@ -11,21 +11,22 @@ describe("on a simulated drive #realtime", function()
   it("a zone profile finds the rate of each zone", function()
     needs.hddsim()
     local json = scratch.path("profile")
-    local run = hddsim.run("tiny", {process.interpreter, "zoneprofile", "$DISK", "--count", "5",
-                                    "--zone-size", "48m", "--json", json}, {timeout = 120})
+    local run = hddsim.run("tiny", {process.interpreter, "zoneprofile", "$DISK", "--count", "4",
+                                    "--zone-size", "128m", "--json", json}, {timeout = 120})
     assert.equal(0, run.status, run.stderr)
     local profile = assert(document.load(json))
     assert.equal("complete", profile.status)
-    assert.equal(5, #profile.zones)
+    assert.equal(4, #profile.zones)
     for _, zone in ipairs(profile.zones) do
       local rate = zone.bandwidth_bytes_per_s
       local medium = truth.rate(run.truth, zone.offset_bytes, zone.length_bytes)
       local delivered = truth.delivered(run.truth, zone.offset_bytes)
       local says = ("at %d: %.1f MB/s; %.1f off the medium, %.1f delivered"):format(
         zone.offset_bytes, rate / 1e6, medium / 1e6, delivered / 1e6)
-      -- A busy machine asks late, and then less is delivered than the medium has.
+      -- A busy machine asks late, and then less is delivered than the medium has; the first read of a
+      -- zone seeks, too, which the simulator does not count there.
       assert.is_true(rate < 1.015 * medium, says)
-      assert.is_true(rate > 0.97 * math.min(medium, delivered), says)
+      assert.is_true(rate > 0.96 * math.min(medium, delivered), says)
     end
   end)
 

@@ -25,17 +25,14 @@ end
 local drive <close> = assert(hdd.open(path, {size = size, buffered = buffered}))
 
 if shape == "coroutine" then
-  local ios, block, limit = options.ios, options.block_size, drive.size
-  local random = hdd.random
+  local each, block = math.max(1, options.ios // options.depth), options.block_size
+  local random, last = math.random, drive.size // block - 1
   local queue <close> = assert(drive:queue {depth = options.depth, block_size = block})
-  local start, issued = hdd.now(), 0
-  queue:each(function(slot)
-    while issued < ios do
-      issued = issued + 1
-      assert(slot:read(random(limit, block)))
-    end
+  local r = queue:each(function(slot)
+    for _ = 1, each do slot:read(random(0, last) * block) end
   end)
-  print(("ios=%d iops=%.1f"):format(issued, issued / (hdd.now() - start) * 1e9))
+  assert(r.errors == 0, "reads failed")
+  print(("ios=%d iops=%.1f"):format(r.ios, r.iops or 0))
 else
   if shape == "function" then
     local random, block, last = math.random, options.block_size, drive.size // options.block_size - 1

@@ -97,8 +97,10 @@ describe("a zone profile", function()
   end)
 
   it("tells how far it is, and hands its document over after each zone", function()
+    needs.fuse()
+    local disk <close> = faultfs.mount { "delay=2", size = 16 * MiB } -- so slow that there is time to tell
     local saved, states = 0, {}
-    local d = profile(path, { count = 8, zone_size = MiB, block_size = 512, depth = 1 }, {
+    local d = profile(disk.path, { count = 8, zone_size = MiB, block_size = 16 * KiB, depth = 1 }, {
       save = function(so_far)
         saved = saved + 1
         assert.equal("running", so_far.status)

@@ -98,7 +98,7 @@ describe("a zone profile", function()
 
   it("tells how far it is, and hands its document over after each zone", function()
     needs.fuse()
-    local disk <close> = faultfs.mount { "delay=2", size = 16 * MiB } -- so slow that there is time to tell
+    local disk <close> = faultfs.mount { "delay=6", size = 16 * MiB } -- so slow that there is time to tell
     local saved, states = 0, {}
     local d = profile(disk.path, { count = 8, zone_size = MiB, block_size = 16 * KiB, depth = 1 }, {
       save = function(so_far)

@@ -42,8 +42,9 @@ local function check_integers(value, name)
   elseif type(value) == "number" then
     local fraction = name:find("_s$") or name:find("_bytes_per_s$") or name:find("^iops") or
       name == "depth_achieved" or name == "latency_mean_ns" or name == "steal"
-    assert.equal(fraction and "float" or "integer", math.type(value), name .. " = " .. value)
-    assert.is_true(value == value and math.abs(value) < math.huge, name)
+    if math.type(value) ~= (fraction and "float" or "integer") or value ~= value or math.abs(value) == math.huge then
+      error(("%s = %s, a %s"):format(name, value, math.type(value))) -- an assert for each would take most of the time
+    end
   end
 end
 
@@ -292,7 +293,7 @@ describe("a job #core", function()
     local device <close> = zero()
     local job = assert(device:start {pattern = "random", runtime = math.huge, interval = 0.02})
     local seen = 0
-    for _ = 1, 40 do
+    for _ = 1, 30 do
       local snapshot = job:snapshot()
       if snapshot then
         seen = seen + 1

@@ -45,11 +45,10 @@ describe("a job that nobody holds #core", function()
     local before = threads()
     do
       local drive = assert(hdd.open(path))
-      drive:start {pattern = "random", runtime = 0.8}
+      drive:start {pattern = "random", runtime = 1}
     end
-    for _ = 1, 4 do
+    for _ = 1, 2 do
       collect()
-      hdd.sleep(0.04)
       assert.equal(before + 1, threads())
     end
     assert.equal(1, descriptors(path))
@@ -137,7 +136,7 @@ describe("things that belong together #core", function()
     local steps = {"c", "q", "s", "w", "g", "d", "j"}
     local n = 0
     local function permute(done, left)
-      if #done == 4 then -- all orders of four of the seven
+      if #done == 3 then -- all orders of three of the seven
         n = n + 1
         script(done)
         return
@@ -148,7 +147,7 @@ describe("things that belong together #core", function()
       end
     end
     permute("", steps)
-    assert.equal(840, n)
+    assert.equal(210, n)
     local device <close> = zero()
     device:run {ios = 1, pattern = "random"}
     collect()

@@ -32,7 +32,8 @@ local function draw(seed)
   end
   for _, kind in ipairs(KINDS) do
     for _ = 1, kind[2] do
-      local count, lba = math.random(kind[3]), nil
+      local count = math.random(kind[3])
+      local lba
       repeat lba = math.random(0, CAPACITY // SECTOR - 1) until is_free(lba, count)
       faults[#faults + 1] = {
         kind = kind[1], lba = lba, count = count, spec = string.format("fault=%s:%d+%d:%s",

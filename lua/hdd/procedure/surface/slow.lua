@@ -209,12 +209,30 @@ local function cost_of(s, run, suspect, whole_ns)
   return math.floor(whole_ns / s.turn_ns), piece.ns
 end
 
+-- A run that ended where the piece begins may go on in it: block by block, for few reads. Returns where
+-- it ends and whether anything behind is slow.
+local function go_on(s, piece)
+  local last, block, from = s.slow[#s.slow], s.drive.logical_block_size, piece.from
+  if not last or not last.exact or last.to ~= from then return from, true end
+  while from < piece.to and s.probe:reads_near(from) < s.p.narrow_reads
+    and is_slow(s, from, from + block, piece.suspect) do
+    from = from + block
+  end
+  if from == piece.from then return from, true end
+  local run = { from = piece.from, to = from, exact = true }
+  without_late(s, run, piece.suspect)
+  add(s, run.from, run.to, true, last.turns, last.latency_ns)
+  return run.to, run.to < piece.to and is_slow(s, run.to, piece.to, piece.suspect)
+end
+
 -- Lists what is slow in a piece that was slow three times. False when nothing of it was found to be,
 -- although the whole was.
 local function locate(s, piece, extra_ns)
   local suspect, found = piece.suspect, false
+  local from, more = go_on(s, piece)
+  if not more then return true end
   local left = s.p.narrow_reads - 1 - MEASURE - s.probe:reads_near(piece.from)
-  local runs, vanished = narrow.find(piece.from, piece.to, s.drive.logical_block_size, left,
+  local runs, vanished = narrow.find(from, piece.to, s.drive.logical_block_size, left,
     function(from, to) return is_slow(s, from, to, suspect) end)
   for _, run in ipairs(runs) do
     without_late(s, run, suspect)

@@ -102,7 +102,7 @@ end
 local function state_of(m, p, old)
   local s = {
     m = m, p = p, drive = m.drive, probe = probe.new(m), histogram = hdd.histogram(), failed = {},
-    errors = {}, spent = 0, reread = 0, cleared = 0, busy_s = 0.0, busy_bytes = 0, unreadable = {},
+    spent = 0, reread = 0, cleared = 0, busy_s = 0.0, busy_bytes = 0, unreadable = {},
     slow = {}, recovered = {}, told_ns = 0, saved_ns = core.now(), before_s = 0.0,
     read_before = 0,
   }
@@ -356,7 +356,6 @@ function M.run(drive, given, observer)
   end)
   if not done then return nil, message, code end
   if not s.grader then begin(s, old or {}) end
-  s.final = true
   M.describe(s, m.document)
   warn(s)
   local d = m:finish()

@@ -233,7 +233,7 @@ local function locate(s, piece, extra_ns)
   if not more then return true end
   local left = s.p.narrow_reads - 1 - MEASURE - s.probe:reads_near(piece.from)
   local runs, vanished = narrow.find(from, piece.to, s.drive.logical_block_size, left,
-    function(from, to) return is_slow(s, from, to, suspect) end)
+    function(first, behind) return is_slow(s, first, behind, suspect) end)
   for _, run in ipairs(runs) do
     without_late(s, run, suspect)
     local turns, latency = cost_of(s, run, suspect, extra_ns)

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- The falling curve of a drive, what is off it, and the time of a full read.
 local curve = require "hdd.curve"
 

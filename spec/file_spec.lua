@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- Result files: whole or not at all, and never over another one.
 local file = require "hdd.file"
 local lfs = require "lfs"

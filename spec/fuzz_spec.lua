@@ -1,5 +1,6 @@
 -- A short run of the fuzzers; `make fuzz RUNS=10000000` is a long one.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local needs = require "spec.support.needs"
 local shell = require "spec.support.shell"
 

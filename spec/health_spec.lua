@@ -1,5 +1,6 @@
 -- A drive's methods, as scripts and the prompt have them.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local health = require "hdd.health"
 local sgreplay = require "spec.support.sgreplay"
 

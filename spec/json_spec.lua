@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- JSON: what goes out, and what comes back.
 local json = require "hdd.json"
 local locale = require "spec.support.locale"

@@ -1,5 +1,6 @@
 -- ddrescue's mapfile and the list of badblocks.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local mapfile = require "hdd.mapfile"
 local needs = require "spec.support.needs"
 local scratch = require "spec.support.scratch"

@@ -1,5 +1,6 @@
 -- All pages of all drives of the fixtures: through the real calls, and from recordings of them.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local needs = require "spec.support.needs"
 local pages = require "hdd.pages"
 local sgreplay = require "spec.support.sgreplay"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- Text from drives and files, which may hold anything.
 local printable = require "hdd.printable"
 

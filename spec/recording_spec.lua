@@ -1,5 +1,6 @@
 -- Recordings as users make them: saved, loaded, and made fit to be shown to others.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local anonymise = require "hdd.anonymise"
 local pages = require "hdd.pages"
 local recordings = require "hdd.recording"

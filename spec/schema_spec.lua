@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- The schemas, and the page that describes them.
 local document = require "hdd.document"
 local schemadoc = require "hdd.view.schemadoc"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- Statistics of samples, with their edges.
 local statistics = require "hdd.statistics"
 

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- What is read from the command line, and what is written for a person.
 local locale = require "spec.support.locale"
 local needs = require "spec.support.needs"

@@ -1,5 +1,6 @@
 -- Where results go, and where they must not.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local destination = require "hdd.cli.destination"
 local scratch = require "spec.support.scratch"
 local shell = require "spec.support.shell"

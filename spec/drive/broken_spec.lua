@@ -1,6 +1,7 @@
 -- Malformed and odd pages: what can be trusted comes out, the rest is absent, and a named warning
 -- says why.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local device_statistics = require "hdd.drive.device_statistics"
 local error_log = require "hdd.drive.error_log"
 local fixtures = require "spec.support.drive_fixtures"

@@ -1,5 +1,6 @@
 -- Reading fields, and the names of registers.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local bytes = require "hdd.drive.bytes"
 local registers = require "hdd.drive.ata_registers"
 local versions = require "hdd.drive.ata_versions"

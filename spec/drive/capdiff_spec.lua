@@ -1,5 +1,6 @@
 -- What differs between two drives, and in one drive between two days.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local ata_drives = require "spec.support.ata_fixtures"
 local capdiff = require "hdd.drive.capdiff"
 local fixtures = require "spec.support.drive_fixtures"

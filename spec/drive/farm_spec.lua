@@ -1,5 +1,6 @@
 -- Seagate's FARM log, made here field by field, and the hours that it is laid against.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local device_statistics = require "hdd.drive.device_statistics"
 local farm = require "hdd.drive.farm"
 local farm_log = require "spec.support.farm_log"

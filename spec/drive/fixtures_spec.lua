@@ -1,5 +1,6 @@
 -- Every value that a fixture's expected.json names must come out of our decoders: counted, N of N.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local json = require "dkjson"
 local ata = require "hdd.drive.ata"
 local fixtures = require "spec.support.drive_fixtures"

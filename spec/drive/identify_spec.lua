@@ -1,5 +1,6 @@
 -- IDENTIFY DEVICE, from recordings and from pages made here.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local fixtures = require "spec.support.drive_fixtures"
 local identify = require "hdd.drive.identify"
 local json = require "dkjson"

@@ -1,5 +1,6 @@
 -- Logs of failed commands, of self-tests, of pending defects; directories; statistics.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local device_statistics = require "hdd.drive.device_statistics"
 local error_log = require "hdd.drive.error_log"
 local fixtures = require "spec.support.drive_fixtures"

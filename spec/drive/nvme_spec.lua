@@ -1,6 +1,7 @@
 -- NVMe drives: every expected value of the recorded ones, counted N of N, and what broken logs
 -- give.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local fixtures = require "spec.support.drive_fixtures"
 local json = require "dkjson"
 local nvme = require "hdd.drive.nvme"

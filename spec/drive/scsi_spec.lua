@@ -1,5 +1,6 @@
 -- SCSI and SAS drives: every expected value of the recorded ones, counted N of N, and odd answers.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local json = require "dkjson"
 local pages = require "spec.support.page_fixtures"
 local scsi = require "hdd.drive.scsi"

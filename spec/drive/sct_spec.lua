@@ -1,5 +1,6 @@
 -- SCT status, temperature history, time-outs; Phy event counters.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local fixtures = require "spec.support.drive_fixtures"
 local make = require "spec.support.smart_page"
 local phy = require "hdd.drive.phy"

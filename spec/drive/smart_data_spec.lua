@@ -1,5 +1,6 @@
 -- SMART attributes: pairing, states, and what raw values mean for which drive.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local make = require "spec.support.smart_page"
 local smart_data = require "hdd.drive.smart_data"
 

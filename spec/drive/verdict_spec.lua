@@ -1,5 +1,6 @@
 -- The verdict on every recorded drive, pinned with its reasons, and the rules it keeps to.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local ata_drives = require "spec.support.ata_fixtures"
 local fixtures = require "spec.support.drive_fixtures"
 local make = require "spec.support.smart_page"

@@ -1,5 +1,6 @@
 -- Parameters of procedures: defaults, and refusals that name what is wrong.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local parameters = require "hdd.procedure.parameters"
 
 local function reader(given, drive)

@@ -1,5 +1,6 @@
 -- Flags and summary of a profile, from zones made up as a drive would have them.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local zonejudge = require "hdd.procedure.zonejudge"
 
 local SIZE <const>, COUNT <const> = 600000000000, 40

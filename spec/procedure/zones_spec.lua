@@ -1,5 +1,6 @@
 -- Where the zones of a profile lie.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local zones = require "hdd.procedure.zones"
 
 local MiB <const>, GiB <const> = 1 << 20, 1 << 30

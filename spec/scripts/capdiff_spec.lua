@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local folders = require "spec.support.drive_folder"
 local json = require "dkjson"
 local place = require "spec.support.place"

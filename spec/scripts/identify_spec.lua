@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local json = require "dkjson"
 local process = require "spec.support.process"
 local sgreplay = require "spec.support.sgreplay"

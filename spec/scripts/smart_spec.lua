@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local document = require "hdd.document"
 local folders = require "spec.support.drive_folder"
 local health = require "hdd.health"

@@ -1,6 +1,7 @@
 -- smartctl's JSON and ours, field by field, over all fixtures, through the real calls.
 -- docs/smartctl-differences.md explains each of the differences below.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local health = require "hdd.health"
 local needs = require "spec.support.needs"
 local sgreplay = require "spec.support.sgreplay"

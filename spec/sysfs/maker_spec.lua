@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- Who made a drive and how it is attached, from a copied sysfs: the recorded data of real drives,
 -- and buses that neither this machine nor the drive lab has.
 local files = require "hdd.sysfs.files"

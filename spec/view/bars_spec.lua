@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- The zone profile as bars.
 local bars = require "hdd.view.bars"
 local document = require "hdd.document"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- The rows of a document as comma-separated values.
 local csv = require "hdd.view.csv"
 local document = require "hdd.document"

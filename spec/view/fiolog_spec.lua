@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- A zone profile in the format of fio's bandwidth log.
 local document = require "hdd.document"
 local fiolog = require "hdd.view.fiolog"

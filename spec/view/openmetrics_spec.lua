@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local ata = require "spec.support.ata_fixtures"
 local health = require "hdd.health"
 local openmetrics = require "hdd.view.openmetrics"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- Whole documents as text.
 local document = require "hdd.document"
 local json = require "hdd.json"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 -- Tables of rows as text.
 local printable = require "hdd.printable"
 local text = require "hdd.view.text"

@@ -1,5 +1,6 @@
 -- ATA commands as the bytes that go to the drive: the two forms of pass-through.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local commands = require "hdd.commands"
 
 -- The command block that a command becomes.

@@ -1,5 +1,6 @@
 -- libatasmart's opinion, from bytes that were read by other means.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local commands = require "hdd.commands"
 local json = require "dkjson"
 local sgreplay = require "spec.support.sgreplay"

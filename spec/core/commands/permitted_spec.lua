@@ -1,5 +1,6 @@
 -- The table of permitted commands: what is sent without being asked twice, and what never is.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local commands = require "hdd.commands"
 
 local SIGNATURE <const> = 0xc24f00

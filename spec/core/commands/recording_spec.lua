@@ -1,5 +1,6 @@
 -- The record file: what is written is read back, and what is broken gives what can be trusted.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local commands = require "hdd.commands"
 local needs = require "spec.support.needs"
 local scratch = require "spec.support.scratch"

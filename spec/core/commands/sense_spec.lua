@@ -1,5 +1,6 @@
 -- What comes back with a command: sense data in both formats, registers, and what to make of them.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local commands = require "hdd.commands"
 
 local STATUS <const> = {kind = "ata", command = 0xb0, features = 0xda, lba = 0xc24f00, registers = true}

@@ -1,5 +1,6 @@
 -- Two scans of one drive.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local compare = require "hdd.procedure.surface.compare"
 
 local SIZE <const> = 1 << 30

@@ -1,5 +1,6 @@
 -- What has become of each byte of a range.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local cover = require "hdd.procedure.surface.cover"
 
 local function text_of(c)

@@ -1,5 +1,6 @@
 -- Blocks graded by what each took the drive.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local grade = require "hdd.procedure.surface.grade"
 
 local MiB <const>, MS <const> = 1 << 20, 1000000

@@ -1,5 +1,6 @@
 -- From a range that is bad to the blocks that are to blame.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local narrow = require "hdd.procedure.surface.narrow"
 
 local BLOCK <const> = 512

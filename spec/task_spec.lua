@@ -234,6 +234,39 @@ describe("cancelling a task #core", function()
     assert.equal("partial", result)
   end)
 
+  it("while it runs itself stops what it waits for next", function()
+    local pipe <close> = io.popen("sleep 0.1; echo partial")
+    local calls, t = 0, nil
+    t = task.spawn(function()
+      t:cancel()
+      task.wait {fd = pipe, deadline_ns = core.now() + 1000000} -- cannot be cut short
+      for _ = 1, 2 do
+        task.wait {deadline_ns = core.now() + 1000000, cancel = function() calls = calls + 1 end}
+      end
+      task.check()
+    end)
+    assert.is_true(interrupted(t))
+    assert.equal(1, calls)
+  end)
+
+  it("while it is ready to go on stops what it waits for next", function()
+    local other
+    local calls = 0
+    local t = task.spawn(function()
+      task.wait {deadline_ns = core.now()}
+      task.wait {deadline_ns = core.now() + 1000000, cancel = function() calls = calls + 1 end}
+      other:wait()
+    end)
+    other = task.spawn(function()
+      repeat coroutine.yield() until t.wait_now == nil
+      t:cancel()
+      task.sleep(100)
+    end)
+    assert.is_true(interrupted(t))
+    assert.equal(1, calls)
+    other:cancel()
+  end)
+
   it("that has not begun yet keeps it from beginning", function()
     local began = false
     local t = task.spawn(function() began = true end)

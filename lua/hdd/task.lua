@@ -151,6 +151,19 @@ local function check_place()
   end
 end
 
+-- A cancelled task hears of it once, in the wait that it is in or in the next that can end: it may
+-- have been running, or ready to, when it was cancelled (an observer that cancels its own scan).
+local function tell_cancelled(wait)
+  local task = wait.task
+  if wait.cancel then
+    task.told = true
+    wait.cancel()
+  elseif wait.interruptible or wait.awaited then
+    task.told = true
+    finish(wait, nil)
+  end
+end
+
 -- Waits as M.wait, for whoever calls.
 local function wait_for(wait)
   check_place()
@@ -159,6 +172,7 @@ local function wait_for(wait)
   else
     wait.task, current.wait_now = current, wait
     waiting[#waiting + 1] = wait
+    if current.cancelled and not current.told then tell_cancelled(wait) end
     while not wait.over do coroutine.yield() end
   end
   return wait.outcome
@@ -175,7 +189,7 @@ end
 -- @tparam table what
 --   `fd` (descriptor or open file that is to become readable),
 --   `deadline_ns` (of the monotonic clock, see hdd.now),
---   `cancel` (function, called once if this task is cancelled while it waits),
+--   `cancel` (function, called if this task is cancelled while it waits, or was since its last wait),
 --   `interruptible` (true: a signal or M.cancel ends the wait, too)
 -- @treturn boolean|nil true when it is readable, false at the deadline, nil when interrupted
 -- @usage local ready = task.wait {fd = pipe, deadline_ns = hdd.now() + 1000000000}
@@ -278,13 +292,10 @@ end
 function Task:cancel()
   if self.state == "done" or self.cancelled then return end
   self.cancelled = true
-  local wait = self.wait_now
   if self.start then
     ended(self, core.interrupted)
-  elseif wait and wait.cancel then
-    wait.cancel()
-  elseif wait and (wait.interruptible or wait.awaited) then
-    finish(wait, nil)
+  elseif self.wait_now then
+    tell_cancelled(self.wait_now)
   end
 end
 

@@ -1,7 +1,9 @@
 --- The progress of a procedure: one line on standard error that is drawn anew, and only on a
 -- terminal. A terminal that cannot do that gets a plain line now and then; anything else nothing.
+-- Of many drives at once hdd.cli.live shows the same.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli.progress
+local block = require "hdd.cli.block"
 local core = require "hdd.core"
 local printable = require "hdd.printable"
 local terminal = require "hdd.cli.terminal"
@@ -19,20 +21,25 @@ local function rate_of(state)
   return state.bandwidth_bytes_per_s and units.rate(state.bandwidth_bytes_per_s)
 end
 
--- Fractions of seconds would only flicker.
-local function seconds_of(s)
+--- A time as it is shown while it runs: fractions of seconds would only flicker.
+-- @tparam number s  seconds
+-- @treturn string
+function M.seconds(s)
   return s < 59.5 and units.fixed(s, 0) .. " s" or units.duration_text(s)
 end
 
 local function left_of(state)
   if not state.left_s then return nil end
-  return (state.at_most and "at most " or "") .. seconds_of(state.left_s) .. " left"
+  return (state.at_most and "at most " or "") .. M.seconds(state.left_s) .. " left"
 end
 
-local function silence_of(state)
+--- The silence of a drive that owes an answer.
+-- @tparam table state
+-- @treturn ?string  nil while it is none
+function M.silence(state)
   if not state.idle_s or state.idle_s < IDLE_S then return nil end
   local at = state.oldest_offset_bytes
-  return "no completion for " .. seconds_of(math.floor(state.idle_s))
+  return "no completion for " .. M.seconds(math.floor(state.idle_s))
     .. (at and string.format(" at offset %d", at) or "")
 end
 
@@ -48,10 +55,10 @@ local function parts_of(state)
   add(4, rate_of(state))
   add(6, state.position_bytes and "at " .. units.decimal_bytes(state.position_bytes))
   add(2, (state.errors or 0) > 0 and string.format("%d read errors", state.errors))
-  add(1, silence_of(state))
+  add(1, M.silence(state))
   add(3, left_of(state))
   if not state.share and not state.left_s and state.elapsed_s then
-    add(3, seconds_of(math.floor(state.elapsed_s)))
+    add(3, M.seconds(math.floor(state.elapsed_s)))
   end
   return parts
 end
@@ -90,7 +97,7 @@ function M.new(options)
   options = options or {}
   local stream = options.stream or io.stderr
   return setmetatable({
-    stream = stream, is_terminal = core.isatty(stream),
+    stream = stream, is_terminal = core.isatty(stream), block = block.new(stream),
     redraws = terminal.can_redraw(options.getenv), plain_ns = 0,
   }, Progress)
 end
@@ -99,26 +106,19 @@ end
 -- @tparam table state
 function Progress:show(state)
   if not self.is_terminal then return end
-  local width = terminal.columns(self.stream) or 80
+  local columns = self.block:room()
   if self.redraws then
-    -- The last column stays free: some terminals go on to the next line after it.
-    if width > 1 then
-      self.stream:write("\r", M.line(state, width - 1), "\27[K")
-      self.shown = true
-    end
+    if columns > 0 then self.block:draw { M.line(state, columns) } end
   elseif core.now() - self.plain_ns >= PLAIN_NS then
     self.plain_ns = core.now()
-    self.stream:write(M.line(state, width > 1 and width - 1 or nil), "\n")
+    self.stream:write(M.line(state, columns > 0 and columns or nil), "\n")
+    self.stream:flush()
   end
-  self.stream:flush()
 end
 
 --- Removes the line, so that something else can be printed.
 function Progress:clear()
-  if not self.shown then return end
-  self.shown = false
-  self.stream:write("\r\27[K")
-  self.stream:flush()
+  self.block:clear()
 end
 
 return M

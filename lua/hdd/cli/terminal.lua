@@ -46,6 +46,14 @@ function M.can_redraw(getenv)
   return is_known(name, table.move(FOLDERS, 1, #FOLDERS, #folders + 1, folders))
 end
 
+--- May it have colours? Where it can redraw, unless NO_COLOR is set (no-color.org).
+-- @tparam[opt=os.getenv] function getenv
+-- @treturn boolean
+function M.has_colour(getenv)
+  local unwanted = (getenv or os.getenv)("NO_COLOR")
+  return (unwanted == nil or unwanted == "") and M.can_redraw(getenv)
+end
+
 --- Columns of a terminal.
 -- @tparam integer|file stream
 -- @treturn ?integer  nil when it is no terminal; 80 when it is one that does not say

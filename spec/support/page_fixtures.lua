@@ -1,6 +1,5 @@
 --- The recorded NVMe and SCSI drives of spec/fixtures/smart: their pages, decoded.
 -- SPDX-License-Identifier: GPL-3.0-or-later
-local json = require "dkjson"
 local nvme = require "hdd.drive.nvme"
 local scsi = require "hdd.drive.scsi"
 
@@ -88,47 +87,6 @@ function M.decode(kind, folder_or_name, change)
   local pages = M.pages(kind, folder_or_name)
   if change then change(pages) end
   return DECODE[kind](pages)
-end
-
---- A drive's expected.json; null is json.null.
--- @tparam string folder
--- @treturn table
-function M.expected(folder)
-  return assert(json.decode(assert(read(folder .. "/expected.json"), folder), 1, json.null))
-end
-
--- Not values of a drive: how the fixture was made.
-local ABOUT_THE_FIXTURE = {name = true, source = true, real_dump = true, note = true,
-  synthetic = true}
-
---- Compare all expected values with ours, type of number included.
--- @tparam string path     what is compared, for messages
--- @tparam any expected
--- @tparam any ours        in the same shape
--- @tparam table count     `{right, all, wrong[]}`, added to
-function M.compare(path, expected, ours, count)
-  if type(expected) == "table" then
-    for key, value in pairs(expected) do
-      if not ABOUT_THE_FIXTURE[key] then
-        local mine
-        if type(ours) == "table" then mine = ours[key] end
-        M.compare(path .. "." .. tostring(key), value, mine, count)
-      end
-    end
-    if type(ours) == "table" and #expected > 0 and #ours ~= #expected then
-      table.insert(count.wrong, ("%s: %d entries, %d expected"):format(path, #ours, #expected))
-    end
-    return
-  end
-  count.all = count.all + 1
-  local good = expected == ours and math.type(expected) == math.type(ours)
-  if expected == json.null then good = ours == nil or ours == json.null end
-  if good then
-    count.right = count.right + 1
-  else
-    table.insert(count.wrong, ("%s: %s, expected %s"):format(path, tostring(ours),
-      tostring(expected)))
-  end
 end
 
 return M

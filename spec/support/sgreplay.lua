@@ -1,6 +1,7 @@
 --- Drives of the fixtures, behind the real calls: hddlua run with a library that answers SG_IO and
 -- NVMe's ioctl from a folder (spec/fixtures/sgreplay).
 -- SPDX-License-Identifier: GPL-3.0-or-later
+local json = require "dkjson"
 local process = require "spec.support.process"
 local scratch = require "spec.support.scratch"
 local shell = require "spec.support.shell"
@@ -66,7 +67,8 @@ end
 
 local recorded = {}
 
--- Reads all pages in a process of its own, records that, and compares with the files.
+-- Reads all pages in a process of its own, records that, compares with the files and with the values
+-- that they must give.
 local RECORD = [[
   package.path = package.path .. ";./?.lua"
   local transport, recordings = require "hdd.transport", require "hdd.recording"
@@ -77,6 +79,7 @@ local RECORD = [[
   assert(recordings.save(recording, file))
   local same, missing = require("spec.support.sgreplay").compare(drive, pages)
   print(same, table.concat(missing, " "))
+  print((require("dkjson").encode(require("spec.support.expected").count(drive, pages))))
 ]]
 
 --- A recording of one of these drives, with everything that hdd.pages reads; made once.
@@ -84,6 +87,7 @@ local RECORD = [[
 -- @treturn string  its path
 -- @treturn integer  how many of the fixtures' files were found through the ioctl, byte for byte
 -- @treturn string  names of those that were not
+-- @treturn table  the values that were found through the ioctl, of `spec.support.expected`
 -- @usage local t <close> = assert(transport.open((sgreplay.recording("scsi/SEAGATE_ST373453LC"))))
 function M.recording(drive)
   local one = recorded[drive]
@@ -91,11 +95,12 @@ function M.recording(drive)
     one = {path = scratch.path("recording")}
     local r = M.lua(drive, RECORD, {arguments = {drive, one.path}})
     assert(r.status == 0, r.stderr)
-    local same, missing = r.stdout:match("^(%d+)\t(.*)\n$")
+    local same, missing, values = r.stdout:match("^(%d+)\t([^\n]*)\n([^\n]+)\n$")
     one.same, one.missing = math.tointeger(tonumber(same)), missing
+    one.values = assert(json.decode(values))
     recorded[drive] = one
   end
-  return one.path, one.same, one.missing
+  return one.path, one.same, one.missing, one.values
 end
 
 --- The folders of the fixtures.

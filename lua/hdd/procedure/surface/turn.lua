@@ -44,11 +44,11 @@ local function nominal(turn)
   return turn
 end
 
---- The turn from the times at which such reads were done.
+--- The turn from the times at which such reads were done, as it was measured.
 -- @tparam {number,...} times  ns, ascending
--- @treturn ?number  ns; nil when there is no period that would be a disk's
--- @usage turn.from({ 0, 6000000, 12000000, 24000000, ... })
-function M.from(times)
+-- @treturn ?number  ns, within a thousandth; nil when there is no period that would be a disk's
+-- @usage turn.period({ 0, 6001000, 12002000, 24004000, ... })
+function M.period(times)
   if #times < READS / 2 then return nil end
   local gaps = {}
   for i = 2, #times do gaps[#gaps + 1] = times[i] - times[i - 1] end
@@ -67,9 +67,18 @@ function M.from(times)
       -- The middle of the periods that are as good.
       local k = i
       while k > 1 and scores[k - 1].score >= AS_GOOD * best do k = k - 1 end
-      return nominal((scores[i].period + scores[k].period) / 2)
+      return (scores[i].period + scores[k].period) / 2
     end
   end
+end
+
+--- The same, of a speed that was sold when it is near to one.
+-- @tparam {number,...} times  ns, ascending
+-- @treturn ?number  ns
+-- @usage turn.from({ 0, 6001000, 12002000, 24004000, ... })
+function M.from(times)
+  local period = M.period(times)
+  return period and nominal(period)
 end
 
 -- The turn as seen at one place; nil, too, when the drive has the place in its buffer.

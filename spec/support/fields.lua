@@ -21,19 +21,22 @@ local LIMITS = {
 -- All else that is a number is a whole one, and of Lua's integer type.
 local FRACTIONS = {power_on_hours = true, wear_percent = true, temperature_c = true}
 
-local function number_fits(key, n)
+-- What counters of 128 bits have beyond Lua's integers is kept as text.
+local WIDER = {nvme = {power_on_hours = math.maxinteger}}
+
+local function number_fits(key, n, wider)
   if math.type(n) == "float" and (n == math.floor(n) or not FRACTIONS[key]) then return false end
   if n ~= n or n == math.huge or n == -math.huge then return false end
   if key:find("_c$") then return n >= -127 and n <= 127 end
   if key == "value" then return n >= -127 end  -- a statistic's, which may be a temperature
-  return n >= 0 and n <= (LIMITS[key] or math.maxinteger)
+  return n >= 0 and n <= (wider[key] or LIMITS[key] or math.maxinteger)
 end
 
-local function check(value, key, path, depth)
+local function check(value, key, path, depth, wider)
   local kind = type(value)
   if kind == "boolean" then return end
   if kind == "number" then
-    if not number_fits(key, value) then return ("%s is %s"):format(path, value) end
+    if not number_fits(key, value, wider) then return ("%s is %s"):format(path, value) end
   elseif kind == "string" then
     if value:find("[%z\1-\31\127]") or not utf8.len(value) then
       return ("%s is not clean text"):format(path)
@@ -48,7 +51,7 @@ local function check(value, key, path, depth)
     for k, v in pairs(value) do
       keys = keys + 1
       local problem = check(v, type(k) == "number" and key or k,
-        path == "" and k or path .. "." .. k, depth + 1)
+        path == "" and k or path .. "." .. k, depth + 1, wider)
       if problem then return problem end
     end
     if #value > 0 and keys ~= #value then return path .. " has holes or keys of two kinds" end
@@ -58,14 +61,15 @@ end
 
 --- What is wrong with a decoder's result.
 -- @tparam table result
+-- @tparam[opt] string kind  "ata", "nvme", "scsi"
 -- @treturn ?string  nil when all is well
-function M.problem(result)
+function M.problem(result, kind)
   for _, w in ipairs(result.warnings or {}) do
     if type(w.name) ~= "string" or type(w.message) ~= "string" then
       return "a warning has no name or message"
     end
   end
-  return check(result, "", "", 0)
+  return check(result, "", "", 0, WIDER[kind] or {})
 end
 
 return M

@@ -125,7 +125,7 @@ sanitize: packages-check  ## specs under ASan+UBSan and TSan, those marked #core
 
 RUNS = 200000
 
-fuzz: build/fuzz/recording build/fuzz/sense  ## libFuzzer on the C parsers: make fuzz RUNS=10000000
+fuzz: all build/fuzz/recording build/fuzz/sense  ## libFuzzer on the C parsers: make fuzz RUNS=10000000
 	@build-aux/fuzz $(RUNS)
 
 lint: packages-check  ## luacheck, cppcheck, clang-tidy, shellcheck; the C code's format

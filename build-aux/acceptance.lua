@@ -185,6 +185,30 @@ function sections.flat()
     one / 1024, hundred - one)
 end
 
+--- The seek profile of each simulated drive, against its truth.
+function sections.seek()
+  say("## Seek profile of the simulated drives\n")
+  say("| drive | rpm | measured | off, %% | average seek, ms | measured | off, %% | read-ahead | measured | places | " ..
+    "measured |")
+  say("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+  local worst_rpm, worst_seek = 0, 0
+  for _, drive in ipairs {"tiny", "wd6000hlhx", "wd3000glfs", "nas18t"} do
+    at("seek: %s, some 30 s", drive)
+    local d, true_of = run_on(drive, {"seekprofile", "$DISK"}, 200)
+    local p, seek = true_of.parameters, true_of.seek.mean_random_ms
+    local off_rpm = d.summary.rpm / p.rpm - 1
+    local off_seek = d.summary.seek_average_us / 1000 / seek - 1
+    worst_rpm, worst_seek = math.max(worst_rpm, math.abs(off_rpm)), math.max(worst_seek, math.abs(off_seek))
+    say("| %s | %d | %.1f | %+.3f | %.3f | %.3f | %+.1f | %.0f KiB | %.0f KiB | %d | %d |", drive, p.rpm,
+      d.summary.rpm, off_rpm * 100, seek, d.summary.seek_average_us / 1000, off_seek * 100, p.ra / 1024,
+      (d.summary.read_ahead_bytes or 0) / 1024, p.segments, d.buffer.places or 0)
+  end
+  say("")
+  verdict(worst_rpm <= 0.001 and worst_seek <= 0.05,
+    "rotation speed off by %.3f %% at most (0.1 %% asked), average seek by %.1f %% (5 %% asked)",
+    worst_rpm * 100, worst_seek * 100)
+end
+
 --- The table of `make bench`.
 function sections.speed()
   say("## Speed\n")
@@ -195,6 +219,8 @@ function sections.speed()
     table.insert(failed, "speed: " .. output:match("\n(failed: [^\n]*)"))
   end
 end
+
+require "build-aux.acceptance_health"(sections, {say = say, at = at, verdict = verdict})
 
 say("# Acceptance: what was measured\n")
 say("Written by `make acceptance` on %s, commit %s, %s, %s, load %s.\n", os.date("!%Y-%m-%d %H:%M UTC"),

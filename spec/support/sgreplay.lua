@@ -39,13 +39,14 @@ end
 -- "nvme" or "scsi".
 -- @tparam string drive  folder of the fixtures: "ata/WD6000HLHX-01JJPV0-a"
 -- @tparam string chunk  Lua code
--- @tparam[opt] table options  as for `process.run`, and `arguments` after the two
+-- @tparam[opt] table options  as for `process.run`, `arguments` after the two, `kind` of a folder
+--   elsewhere
 -- @treturn table  as `process.run`'s
 -- @usage local r = sgreplay.lua("ata/SP0812C-a", "print(...)", {env = {SGREPLAY_ONLY12 = "1"}})
 function M.lua(drive, chunk, options)
   options = options or {}
   local env, path = M.environment(drive, options.env)
-  local arguments = {path, (drive:match("^%l+"))}
+  local arguments = {path, options.kind or drive:match("^%l+") or "-"}
   table.move(options.arguments or {}, 1, #(options.arguments or {}), 3, arguments)
   return process.lua(chunk, setmetatable({env = env, arguments = arguments}, {__index = options}))
 end

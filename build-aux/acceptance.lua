@@ -223,8 +223,8 @@ end
 require "build-aux.acceptance_health"(sections, {say = say, at = at, verdict = verdict})
 
 say("# Acceptance: what was measured\n")
-say("Written by `make acceptance` on %s, commit %s, %s, %s, load %s.\n", os.date("!%Y-%m-%d %H:%M UTC"),
-  (shell.run("git rev-parse --short HEAD")), (shell.run("uname -sr")),
+say("Written by `make acceptance` on %s, commit %s, %s, %s, load %s.\n",
+  os.date("!%Y-%m-%d %H:%M UTC"), (shell.run("git rev-parse --short HEAD")), (shell.run("uname -sr")),
   (shell.run("sed -n 's/^model name.*: //p' /proc/cpuinfo | sort | uniq -c | sed 's/^ *//'")),
   (shell.run("cut -d' ' -f1-3 /proc/loadavg")))
 for i = 1, #arg do

@@ -1,8 +1,11 @@
 --- smartctl's JSON beside what we say of the same drive: every field that both have.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+local folders = require "spec.support.drive_folder"
 local json = require "dkjson"
+local place = require "spec.support.place"
 local process = require "spec.support.process"
 local sgreplay = require "spec.support.sgreplay"
+local shell = require "spec.support.shell"
 
 local M = {}
 
@@ -287,15 +290,30 @@ function M.compare(theirs, said)
   return same, differ
 end
 
+-- smartctl ends where an NVMe drive has no namespace page, as two of the fixtures: it gets another
+-- drive's, and what it says of that is not compared.
+local function with_namespace(home, drive)
+  local page = "nvme_id_ns.bin"
+  if not drive:find("^nvme/") or shell.read("spec/fixtures/smart/" .. drive .. "/" .. page) then
+    return drive
+  end
+  local other = assert(shell.read("spec/fixtures/smart/nvme/KXG60ZNV512G_TOSHIBA/" .. page))
+  return folders.copy(home, drive, {[page] = other}), true
+end
+
 --- What smartctl says of a drive of the fixtures, through the real calls.
 -- @tparam string drive  folder of the fixtures: "ata/WD6000HLHX-01JJPV0-a"
 -- @treturn table  its JSON
 function M.ask(drive)
   local kind = drive:match("^%l+")
-  local env, path = sgreplay.environment(drive)
+  local home <close> = place.new()
+  local folder, borrowed = with_namespace(home, drive)
+  local env, path = sgreplay.environment(folder)
   local r = process.run({"smartctl", "-j", "-x", "-g", "all", "-d", kind == "ata" and "sat" or kind, path},
     {env = env})
-  return assert(json.decode(r.stdout, 1, json.null), drive .. ": no JSON: " .. r.stdout:sub(1, 200))
+  local said = assert(json.decode(r.stdout, 1, json.null), drive .. ": no JSON: " .. r.stdout:sub(1, 200))
+  if borrowed then said.user_capacity, said.logical_block_size = nil, nil end
+  return said
 end
 
 return M

@@ -11,6 +11,7 @@ int luaopen_hdd_core(lua_State *L) {
   lua_newtable(L);
   system_register(L);
   interrupt_register(L);
+  kernel_log_register(L);
   setting_register(L);
   device_register(L);
   histogram_register(L);

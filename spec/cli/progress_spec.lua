@@ -63,4 +63,16 @@ describe("progress on something that is no terminal", function()
     assert.equal(0, file:seek("end"))
     file:close()
   end)
+
+  it("is a line for each silence of the drive, once as it begins", function()
+    local file = assert(io.tmpfile())
+    local p = progress.new { stream = file }
+    for _, idle_s in ipairs { 0.5, 2.2, 2.5, 30, 0, 3 } do
+      p:show(state { idle_s = idle_s, oldest_offset_bytes = 33554432 })
+    end
+    file:seek("set")
+    assert.equal("no completion for 2 s at offset 33554432\nno completion for 3 s at offset 33554432\n",
+      file:read("a"))
+    file:close()
+  end)
 end)

@@ -1,5 +1,6 @@
 --- The progress of a procedure: one line on standard error that is drawn anew, and only on a
--- terminal. A terminal that cannot do that gets a plain line now and then; anything else nothing.
+-- terminal. A terminal that cannot do that gets a plain line now and then; anything else (a log) is
+-- told only when a drive does not answer.
 -- Of many drives at once hdd.cli.live shows the same.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli.progress
@@ -13,8 +14,9 @@ local M = {}
 local Progress = {}
 Progress.__index = Progress
 
-local PLAIN_NS <const> = 10000000000 -- between two plain lines
-local IDLE_S <const> = 2             -- from when on a silence is told
+local PLAIN_NS <const> = 10000000000   -- between two plain lines
+local SILENCE_NS <const> = 60000000000 -- between two lines of a silence in a log
+local IDLE_S <const> = 2               -- from when on a silence is told
 
 local function rate_of(state)
   if state.iops then return units.fixed(state.iops, state.iops < 1000 and 1 or 0) .. " IOPS" end
@@ -102,10 +104,22 @@ function M.new(options)
   }, Progress)
 end
 
+-- A log holds what the drive's trouble was, and when: each silence as it begins, and while it lasts.
+local function log_silence(self, state)
+  local silence = M.silence(state)
+  if not silence then
+    self.silent_ns = nil
+  elseif not self.silent_ns or core.now() - self.silent_ns >= SILENCE_NS then
+    self.silent_ns = core.now()
+    self.stream:write(printable.line(silence), "\n")
+    self.stream:flush()
+  end
+end
+
 --- Shows a state.
 -- @tparam table state
 function Progress:show(state)
-  if not self.is_terminal then return end
+  if not self.is_terminal then return log_silence(self, state) end
   local columns = self.block:room()
   if self.redraws then
     if columns > 0 then self.block:draw { M.line(state, columns) } end

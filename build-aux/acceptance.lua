@@ -188,8 +188,8 @@ end
 --- The seek profile of each simulated drive, against its truth.
 function sections.seek()
   say("## Seek profile of the simulated drives\n")
-  say("| drive | rpm | measured | off, %% | average seek, ms | measured | off, %% | read-ahead | measured | places | " ..
-    "measured |")
+  say("| drive | rpm | measured | off, %% | average seek, ms | measured | off, %% | read-ahead, KiB | " ..
+    "measured | places | measured |")
   say("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
   local worst_rpm, worst_seek = 0, 0
   for _, drive in ipairs {"tiny", "wd6000hlhx", "wd3000glfs", "nas18t"} do
@@ -199,7 +199,7 @@ function sections.seek()
     local off_rpm = d.summary.rpm / p.rpm - 1
     local off_seek = d.summary.seek_average_us / 1000 / seek - 1
     worst_rpm, worst_seek = math.max(worst_rpm, math.abs(off_rpm)), math.max(worst_seek, math.abs(off_seek))
-    say("| %s | %d | %.1f | %+.3f | %.3f | %.3f | %+.1f | %.0f KiB | %.0f KiB | %d | %d |", drive, p.rpm,
+    say("| %s | %d | %.1f | %+.3f | %.3f | %.3f | %+.1f | %.0f | %.0f | %d | %d |", drive, p.rpm,
       d.summary.rpm, off_rpm * 100, seek, d.summary.seek_average_us / 1000, off_seek * 100, p.ra / 1024,
       (d.summary.read_ahead_bytes or 0) / 1024, p.segments, d.buffer.places or 0)
   end
@@ -221,6 +221,7 @@ function sections.speed()
 end
 
 require "build-aux.acceptance_health"(sections, {say = say, at = at, verdict = verdict})
+require "build-aux.acceptance_surface"(sections, {say = say, at = at, verdict = verdict})
 
 say("# Acceptance: what was measured\n")
 say("Written by `make acceptance` on %s, commit %s, %s, %s, load %s.\n",

@@ -32,6 +32,9 @@ local ORDER <const> = { "map", "spin", "buffer", "accesses", "seeks" }
 
 local GOLDEN <const> = (math.sqrt(5) - 1) / 2 -- its multiples fill an interval evenly
 
+-- The buffer takes so many reads, more or less; it is told each so many.
+local BUFFER_READS <const>, TELL <const> = 1000, 40
+
 local BATCH <const> = 50 -- accesses a job: how often it is told and saved
 
 local function plan(drive, given)
@@ -105,7 +108,7 @@ local function rate_at(s, place, length, i)
   local block = math.min(RATE_BLOCK, length // 4 // s.block * s.block)
   local reads, message, code = read_each(s, {
     pattern = "sequential", offset = place, length = length // block * block, block_size = block,
-    depth = 2,
+    depth = 2, max_errors = 1,
   }, "map", (i - 1) / RATES, "measuring rates")
   if not reads then return nil, message, code end
   local first, last = reads[1], reads[#reads]
@@ -149,7 +152,7 @@ local function find_turn(s)
     return true
   end
   local reads, message, code = spin.measure(function(offsets)
-    return read_each(s, { pattern = offsets, block_size = s.block }, "spin", 0.5,
+    return read_each(s, { pattern = offsets, block_size = s.block, max_errors = 1 }, "spin", 0.5,
       "measuring the rotation")
   end, s.stroke, s.block)
   if not reads then return nil, message, code end
@@ -162,12 +165,14 @@ end
 
 -- Each finding is put into the document as it comes.
 local function look_at_buffer(s)
-  local d, told = s.m.document, 0
+  local d, told, due = s.m.document, 0, 0
   local b = buffer.new {
     probe = s.probe, stroke = s.stroke, block = s.block, turn_ns = s.turn_ns, random = s.random,
-    tell = function()
-      told = told + 1
-      if told % 40 == 0 then s.m:report(s.tell("buffer", math.min(1, told / 1500), "looking at the buffer")) end
+    tell = function(reads)
+      told = told + (reads or 1)
+      if told < due then return end
+      due = told + TELL
+      s.m:report(s.tell("buffer", math.min(1, told / BUFFER_READS), "looking at the buffer"))
     end,
   }
   local hit, miss = b:hits()

@@ -43,7 +43,9 @@ function M.show(page, document, options)
     end
     page:add(text.table(rows, keys, { width = options.width, utf8 = options.utf8, drop = DROP }))
   end
-  for i, sentence in ipairs(document.does_not_apply or {}) do
+  local sentences = document.does_not_apply or {}
+  if #document.seeks == 0 and #sentences == 0 then sentences = { "No seek was measured." } end
+  for i, sentence in ipairs(sentences) do
     if i > 1 or #document.seeks > 0 then page:gap() end
     page:say("", sentence)
   end

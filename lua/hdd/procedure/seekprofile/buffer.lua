@@ -18,12 +18,14 @@ local BURST <const>, LEAST_BURST <const>, BURSTS <const> = 256 << 10, 16 << 10, 
 
 local STAGE <const> = "looking at the buffer"
 
--- From the buffer is what takes no more than the hits did and this part of a turn.
-local PART <const> = 0.12
+-- From the buffer is what takes no more than the hits did and this part of a turn: the first where a
+-- miss waits for the turn alone, the second where it seeks, too.
+local PART <const>, SEEK_PART <const> = 0.12, 0.33
 
 --- Begins.
 -- @tparam table with  `probe` (see hdd.procedure.surface.probe), `stroke`, `block` (bytes), `turn_ns` (nil:
---   nothing turns), `random` (() -> 0 to 1), `tell` (called now and then)
+--   nothing turns), `random` (() -> 0 to 1), `tell`
+--   (called with how many reads come next; nil: 1)
 -- @treturn Buffer
 function M.new(with)
   return setmetatable(with, Buffer)
@@ -47,8 +49,8 @@ function Buffer:over()
   return self.probe.m.over
 end
 
-function Buffer:is_hit(ns)
-  return ns and ns <= self.hit_ns + PART * self.turn_ns
+function Buffer:is_hit(ns, part)
+  return ns and ns <= self.hit_ns + (part or PART) * self.turn_ns
 end
 
 --- Measures what a command takes when its data is in the buffer.
@@ -133,14 +135,13 @@ end
 
 -- Is the first of `count` places still in the buffer after the others were read?
 function Buffer:keeps(count)
-  return self:mostly(3, function()
-    local first = self:somewhere(self.block)
-    self:time(first)
-    for _ = 2, count do
-      if self:over() then return nil end
-      self:time(self:somewhere(self.block))
-    end
-    return self:is_hit(self:time(first))
+  return self:mostly(count <= 16 and 5 or 3, function()
+    local reads = {}
+    for i = 1, count do reads[i] = { self:somewhere(self.block), self.block } end
+    reads[count + 1] = reads[1]
+    self.tell(count)
+    local answers = self.probe:sequence(reads, STAGE)
+    return self:is_hit(answers[count + 1] and answers[count + 1].ns, SEEK_PART)
   end)
 end
 

@@ -13,7 +13,7 @@ local statistics = require "hdd.statistics"
 
 local M = {}
 
-local KNEE_FROM <const>, KNEE_TO <const>, KNEE_STEP <const> = 0.05, 0.7, 0.01
+local KNEE_FROM <const>, KNEE_TO <const>, KNEE_STEP <const> = 0.1, 0.6, 0.01
 local LEAST <const> = 6       -- points below which there is no curve
 local FAR <const> = 4         -- a point so many deviations off is left out
 

@@ -1,6 +1,7 @@
 -- A drive that steps through its self-test: SGREPLAY_STEP is the state at each reading. Three readings
 -- come before the start: what the drive has, its estimate, and whether a test runs already.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local document = require "hdd.document"
 local folders = require "spec.support.drive_folder"
 local place = require "spec.support.place"
@@ -47,21 +48,18 @@ describe("selftest", function()
 
   it("gives the failing LBA from the drive's log, which confirms it", function()
     local home <close> = place.new()
-    -- The log is empty before the test; while it runs, the real one takes its place.
-    local failed = "ata/ST14000NM001G-2KJ103-a"
-    local folder = folders.copy(home, failed, {["gplog_07.bin"] = ("\0"):rep(512)})
-    local page, path = require("spec.support.drive_fixtures").read(failed .. "/gplog_07.bin"), home:path("log")
-    local file <close> = assert(io.open(path, "wb"))
-    file:write(page)
-    file:close()
-    shell.must(("(sleep 1; mv %s %s/gplog_07.bin) >/dev/null 2>&1 &"):format(path, folder))
-    local r = selftest("00,00,00," .. ("f9,"):rep(60) .. "79", {"--json", "-"},
-      {drive = folder, kind = "ata"})
-    local d = assert(document.decode(r.stdout))
-    assert.equal(1, r.status)
-    assert.equal("failed", d.summary.verdict)
-    assert.equal(74403384, d.summary.failing_lba)
-    assert.is_true(d.summary.confirmed)
+    -- The log is empty before the test; once that is seen running, the real one takes its place.
+    local failed, log = "ata/ST14000NM001G-2KJ103-a", "gplog_07.bin"
+    local folder = folders.copy(home, failed, {[log] = ("\0"):rep(512)})
+    local page = assert(shell.read("spec/fixtures/smart/" .. failed .. "/" .. log))
+    folders.change(folder, {["later"] = page})
+    local r = sgreplay.lua(folder, [[
+      local path, kind, folder, log = ...
+      local d = assert(require("hdd.procedure.selftest").run(path, {as = kind, poll = 0.05},
+        {save = function() os.rename(folder .. "/later", folder .. "/" .. log) end}))
+      print(d.summary.verdict, d.summary.failing_lba, d.summary.confirmed)
+    ]], {kind = "ata", arguments = {folder, log}, env = {SGREPLAY_STEP = "00,00,00,f9,79"}})
+    assert.equal("failed\t74403384\ttrue\n", r.stdout, r.stderr)
   end)
 
   it("tells a test that another program ended from one that a reset ended, and passes neither", function()
@@ -72,9 +70,13 @@ describe("selftest", function()
   end)
 
   it("never takes a time for a result: a test that nobody saw is unknown", function()
-    local r = selftest("00")
-    assert.equal(2, r.status)
-    assert.matches("UNKNOWN", r.stdout)
+    local r = sgreplay.lua(RAPTOR, [[
+      local path, kind = ...
+      local d = assert(require("hdd.procedure.selftest").run(path,
+        {as = kind, poll = 0.05, grace = 0.2}))
+      print(d.summary.verdict, d.summary.confirmed, table.concat(d.warnings, "; "))
+    ]], {env = {SGREPLAY_STEP = "00"}})
+    assert.matches("^unknown\tfalse\t.*nothing shows that it ran;", r.stdout)
   end)
 
   it("gives up at the limit, not before, and says so", function()
@@ -129,7 +131,9 @@ describe("selftest", function()
   end)
 
   it("leaves it running in the drive after Ctrl-C", function()
-    local r = selftest("00,00,00,f9", {}, {events = {{after = 1, signal = "INT"}}})
+    local r = selftest("00,00,00,f9", {}, {env = {TERM = "xterm"},
+      terminal = {columns = 80, rows = 24, streams = {"stderr"}},
+      events = {{when = "short self-test", signal = "INT"}}})
     assert.equal(130, r.status)
     assert.matches("RUNNING.*goes on in the drive", r.stdout)
   end)

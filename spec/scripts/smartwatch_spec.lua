@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local folders = require "spec.support.drive_folder"
 local json = require "dkjson"
 local place = require "spec.support.place"
@@ -8,12 +9,16 @@ local shell = require "spec.support.shell"
 
 local RAPTOR <const> = "ata/WD6000HLHX-01JJPV0-a"
 
--- A copy of a drive whose page is another one after a while.
-local function changing(home, name, change, after_s)
+-- Runs smartwatch on a copy of a drive, one of whose pages is another one after its first reading.
+local function watch_change(name, change, arguments)
+  local home <close> = place.new()
   local folder = folders.copy(home, RAPTOR)
   local later = folders.copy(home, RAPTOR, {[name] = change})
-  shell.must(("(sleep %s; mv %s/%s %s/) >/dev/null 2>&1 &"):format(after_s, later, name, folder))
-  return folder
+  local words = {"--every", "200ms", "--count", "5"}
+  table.move(arguments or {}, 1, #(arguments or {}), #words + 1, words)
+  return sgreplay.script(folder, "smartwatch", words, {kind = "ata", events = {
+    {when = arguments and '"first"' or "look closer", run = ("mv %s/%s %s/"):format(later, name, folder)},
+  }})
 end
 
 local function raw(id, value)
@@ -26,9 +31,7 @@ end
 
 describe("smartwatch", function()
   it("tells a change in one line, and nothing else", function()
-    local home <close> = place.new()
-    local folder = changing(home, "smart_data.bin", raw(199, 26), 1)
-    local r = sgreplay.script(folder, "smartwatch", {"--every", "500ms", "--count", "6"}, {kind = "ata"})
+    local r = watch_change("smart_data.bin", raw(199, 26))
     assert.equal(0, r.status, r.stderr)
     local lines = {}
     for line in r.stdout:gmatch("[^\n]+") do lines[#lines + 1] = line end
@@ -38,12 +41,9 @@ describe("smartwatch", function()
   end)
 
   it("tells the temperature once, whatever the sources that have it", function()
-    local home <close> = place.new()
-    local folder = changing(home, "smartlog_e0.bin", function(page)
+    local r = watch_change("smartlog_e0.bin", function(page)
       return page:sub(1, 200) .. "\41" .. page:sub(202)
-    end, 1)
-    local r = sgreplay.script(folder, "smartwatch", {"--every", "500ms", "--count", "6", "--json", "-"},
-      {kind = "ata"})
+    end, {"--json", "-"})
     local events = {}
     for line in r.stdout:gmatch("[^\n]+") do events[#events + 1] = assert(json.decode(line)) end
     assert.equal("first", events[1].name)
@@ -67,7 +67,7 @@ describe("smartwatch", function()
 
   it("ends with 130 after Ctrl-C", function()
     local r = sgreplay.script(RAPTOR, "smartwatch", {"--every", "10s"},
-      {events = {{after = 1.5, signal = "INT"}}})
+      {events = {{when = "look closer", signal = "INT"}}})
     assert.equal(130, r.status)
     assert.matches("look closer", r.stdout)
   end)

@@ -22,7 +22,8 @@ M.interpreter = os.getenv("HDDLUA") or "build/hddlua"
 --   these, with all that is printed there in `stdout` (in `stderr` when stdout is no terminal);
 --   `keep_stdin` leaves standard input open;
 --   `events` list of {after = s, when = "text that has been printed by then", and one of
---   signal = "INT", input = "text typed", window = {columns, rows}, close = true (standard input)};
+--   signal = "INT", input = "text typed", window = {columns, rows}, close = true (standard input),
+--   run = "shell command"};
 --   `inject` list for strace ("io_uring_setup:error=EPERM"), `trace` strace's -e trace=... (the ring's
 --   calls): the trace is in the result's `trace`
 -- @treturn table  `status` (nil when killed), `signal`, `stdout`, `stderr`, `elapsed_s`, `timed_out`,

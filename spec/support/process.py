@@ -6,7 +6,7 @@ JOB is a JSON file, RESULT another; what the program printed goes to the files t
 program gets default signal handling, pipes or a terminal, and what the job's events say: signals,
 typed text, a new window size, each so long after the start or after some text was printed.
 """
-import fcntl, json, os, pty, pwd, resource, select, signal, struct, sys, termios, time
+import fcntl, json, os, pty, pwd, resource, select, signal, struct, subprocess, sys, termios, time
 
 
 def window(fd, columns, rows):
@@ -101,6 +101,8 @@ def main():
                 e["done_s"] = now
                 if "signal" in e:
                     os.kill(pid, getattr(signal, "SIG" + e["signal"]))
+                if "run" in e:
+                    subprocess.run(["sh", "-c", e["run"]], check=True)
                 if "input" in e:
                     os.write(stdin_write, e["input"].encode())
                 if "close" in e:

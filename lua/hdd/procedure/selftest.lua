@@ -23,7 +23,7 @@ local TYPES <const> = {
 local SILENT_LOOKS <const> = 5       -- in a row that failed: the drive no longer answers
 local STALL_S <const> = 600          -- without progress, and at least two tenths of the test
 local GRACE_S <const> = 5            -- in which a test that was started shows that it runs
-local LOG_S <const> = 1              -- that a drive may take to write its log
+local LOG_S <const>, LOG_LOOKS <const> = 1, 5 -- that a drive may take to write its log
 local UNKNOWN_LIMIT_S <const> = 48 * 3600 -- where the drive gives no estimate
 
 --- Parameters with their defaults.
@@ -34,8 +34,7 @@ function M.parameters(given)
   local p = {
     type = given.type or "short", wait = given.wait ~= false, spans = given.spans,
     poll = given.poll, limit = given.limit, stall = given.stall or STALL_S,
-    keep_awake = given.keep_awake,
-    wake = given.wake, as = given.as,
+    grace = given.grace or GRACE_S, keep_awake = given.keep_awake, wake = given.wake, as = given.as,
   }
   if not TYPES[p.type] then
     error(("self-test: type = %s: must be short, extended, conveyance, selective or running")
@@ -121,7 +120,7 @@ function Watch:follow(t, kind)
       silent, self.seen = 0, true
       self:note(state.remaining_percent)
       self:look_for_stall()
-    elseif state and (self.seen or self:is_noted(t, kind) or self:elapsed_s() > GRACE_S) then
+    elseif state and (self.seen or self:is_noted(t, kind) or self:elapsed_s() > p.grace) then
       return state
     elseif not state then
       silent = silent + 1
@@ -163,7 +162,10 @@ end
 
 function Watch:conclude(t, kind, state)
   local is_new = self:is_noted(t, kind)
-  if not is_new and self:pause(LOG_S) then is_new = self:is_noted(t, kind) end
+  for _ = 1, LOG_LOOKS do
+    if is_new or not self:pause(LOG_S / LOG_LOOKS) then break end
+    is_new = self:is_noted(t, kind)
+  end
   local entries = kind.log(t)
   local newest = is_new and entries and entries[1] or nil
   local s = self.document.summary
@@ -238,7 +240,8 @@ end
 --   "running": the one that runs already), `wait` (true; false: only started), `spans` (selective:
 --   1 to 5 `{first_lba, last_lba}`), `poll` (s between two looks: a hundredth of the estimate, 1 to
 --   60), `limit` (s of waiting: three times the estimate, 48 h where there is none), `stall` (s
---   without progress that are told, 600), `keep_awake` (true: a block is read at each look),
+--   without progress that are told, 600), `grace` (s in which a test that was started shows that it
+--   runs, 5), `keep_awake` (true: a block is read at each look),
 --   `wake`, `as`
 -- @tparam[opt] table observer  `progress`, `save`
 -- @treturn[1] table  document, schema hddlua.selftest/1: `summary {verdict result failing_lba

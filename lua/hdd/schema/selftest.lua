@@ -14,6 +14,7 @@ local parameters = {
   { "poll", "number", "seconds between two looks at it" },
   { "limit", "number?", "seconds after which it is given up waiting for" },
   { "stall", "number", "seconds without progress that are told" },
+  { "grace", "number?", "seconds in which it had to show that it runs" },
   { "keep_awake", "boolean?", "true: a block was read at each look, to keep the drive awake" },
   { "wake", "boolean?", "true: a drive in standby was to be woken" },
   { "as", "string?", "the kind of drive that the path was taken as: `ata`, `nvme`, `scsi`" },

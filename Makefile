@@ -13,10 +13,10 @@ BUILD    = build
 SANITIZE =
 
 # The project's own flags stand apart, so that `make CFLAGS=-O3` drops none of them.
-PACKAGES    = lua5.4 liburing libatasmart libmd
+PACKAGES    = lua5.4 liburing libatasmart libmd libxxhash blkid
 HDD_CFLAGS  = -std=gnu11 -Wall -Wextra -fvisibility=hidden -fPIC -pthread -MMD -MP \
               $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(SANITIZE)
-CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing) -lm
+CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing libxxhash) -lm
 COMMANDS_LIBS = $(shell $(PKG_CONFIG) --libs libatasmart libmd)
 HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
 
@@ -146,6 +146,7 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	@set -e; for file in $(patsubst lua/%,%,$(LUA_FILES)); do \
 	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; \
 	  install -D -m 644 $(BUILD)/$${file%.lua}.luac $(DESTDIR)$(PREFIX)/lib/lua/5.4/$${file%.lua}.luac; done
+	install -m 644 lua/hdd/view/figure/chart.js $(DESTDIR)$(PREFIX)/share/lua/5.4/hdd/view/figure
 	install -d $(DESTDIR)$(PREFIX)/share/hddlua/scripts $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install scripts/*.lua $(DESTDIR)$(PREFIX)/share/hddlua/scripts
 	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples

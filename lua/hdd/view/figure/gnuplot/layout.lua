@@ -19,11 +19,11 @@ local SAMPLE <const> = 34 -- length of a line in the legend
 local GAP <const> = 8
 
 local function width_of(words, size)
-  return printable.width(words) * size * 0.58
+  return printable.width(words) * size * 0.62
 end
 
 local function clipped(words, size, room)
-  return printable.clip(printable.line(words), math.max(4, math.floor(room / (size * 0.58))))
+  return printable.clip(printable.line(words), math.max(4, math.floor(room / (size * 0.62))))
 end
 
 local function axis_title(axis)

@@ -23,7 +23,7 @@ local current         -- the output whose document an error must not lose
 
 -- Options of every procedure's script: they are not the procedure's parameters.
 local OUTPUTS <const> = {
-  "json", "csv", "fio_log", "save", "force", "charset", "buffered", "size", "drive",
+  "json", "csv", "fio_log", "plot", "save", "force", "charset", "buffered", "size", "drive",
 }
 
 --- Ends the script because it could not be run: a message on standard error, exit status 2.
@@ -91,6 +91,7 @@ end
 local function add_outputs(parser)
   M.option(parser, "--json", "FILE", "save the document there (-: standard output)")
   M.option(parser, "--csv", "FILE", "save the rows there")
+  M.option(parser, "--plot", "FILE", "save a figure there: FILE.svg or FILE.png (gnuplot draws it)")
   parser:flag("--save", "save the document under a name of its own: procedure, drive and time")
   parser:flag("--force", "overwrite files")
   parser:option("--charset", "characters of table and bars (default: by the locale)")

@@ -10,6 +10,7 @@ local document = require "hdd.document"
 local file = require "hdd.file"
 local fiolog = require "hdd.view.fiolog"
 local lfs = require "lfs"
+local plot = require "hdd.cli.plot"
 local progress = require "hdd.cli.progress"
 local report = require "hdd.view.report"
 local terminal = require "hdd.cli.terminal"
@@ -36,7 +37,7 @@ local function place_of(path)
 end
 
 --- Prepares the outputs that were asked for.
--- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `save`, `force`, `charset` ("utf8",
+-- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `plot`, `save`, `force`, `charset` ("utf8",
 --   "ascii", or nil: by the locale)
 -- @tparam Drive drive
 -- @tparam string name    of the script, for messages
@@ -64,7 +65,11 @@ function M.new(options, drive, name)
     return destination.probe(path, { drive.path }, self.force)
   end
   local log = options.fio_log
-  for _, wanted in ipairs { { "json", options.json }, { "csv", options.csv },
+  if options.plot then
+    local drawable, why = plot.probe(options.plot)
+    if not drawable then return nil, why end
+  end
+  for _, wanted in ipairs { { "json", options.json }, { "csv", options.csv }, { "plot", options.plot },
     { "fio_log", log and (STDOUT[log] and log or fiolog.file_name(log)) } } do
     local ok, message = add(wanted[1], wanted[2])
     if not ok then return nil, message end
@@ -142,6 +147,11 @@ local function write_all(self, d)
   if path then all = save(self, d, path) and all end
   if self.files.json == "-" then all = write(self, "-", document.encode(d)) and all end
   if self.files.csv then all = write(self, self.files.csv, csv.document(d)) and all end
+  if self.files.plot then
+    local drawn, message = plot.draw({ d }, self.files.plot)
+    if not drawn then self:say("no figure: " .. message) end
+    all = drawn and write(self, self.files.plot, drawn) and all
+  end
   if self.files.fio_log then all = write(self, self.files.fio_log, fiolog.bandwidth(d)) and all end
   return all
 end
@@ -165,6 +175,8 @@ function Output:finish(d)
   if not self.quiet then
     local width = terminal.columns(io.stdout) or false
     local text = assert(report.text(d, { width = width, utf8 = self.utf8 }))
+    local colour = width and terminal.has_colour()
+    text = text .. plot.curve(d, { width = width, utf8 = self.utf8, colour = colour })
     saved = write(self, "-", text) and saved
   end
   if type(self.save_path) == "string" and saved then self:say("saved as " .. self.save_path) end

@@ -3,9 +3,9 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local capdiff = require "hdd.drive.capdiff"
 local cli = require "hdd.cli"
+local document = require "hdd.document"
 local frame = require "hdd.cli.health"
 local health = require "hdd.health"
-local json = require "hdd.json"
 local view = require "hdd.view.capdiff"
 
 local function parse()
@@ -20,29 +20,10 @@ local function parse()
   return frame.parse(frame.common(parser))
 end
 
--- When it was read, s since 1970.
-local function seconds(said)
-  local at = said.source and said.source.read_at
-  local y, mo, d, h, mi, s = (at or ""):match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)")
-  if not y then return said.source and said.source.kind == "drive" and os.time() or nil end
-  local local_time = os.time {
-    year = y, month = mo, day = d, hour = h, min = mi, sec = s, isdst = false,
-  }
-  local offset = os.time(os.date("*t", local_time)) - os.time(os.date("!*t", local_time))
-  return local_time + offset
-end
-
 local function side_of(said)
   local id = said.identity or {}
   return {path = said.source.path, kind = said.source.kind, read_at = said.source.read_at,
     model = id.model, serial = id.serial}
-end
-
-local function marked(result)
-  for _, list in pairs(result) do
-    if type(list) == "table" and next(list) == nil then json.list(list) end
-  end
-  return result
 end
 
 cli.main(function()
@@ -58,11 +39,10 @@ cli.main(function()
   frame.check()
   if status > 0 then return status end
   local a, b = sides[1], sides[2]
-  local result = capdiff.compare(a, b, {taken_s = {a = seconds(a), b = seconds(b)}})
+  local result = capdiff.compare(a, b)
   if options.json then
-    local d = marked(result)
-    d.a, d.b = side_of(a), side_of(b)
-    status = frame.write(options.json, json.encode(d), options)
+    result.schema, result.a, result.b = "hddlua.capdiff/1", side_of(a), side_of(b)
+    status = frame.write(options.json, document.encode(result), options)
     if options.json == "-" then return status end
   end
   local look = frame.look(options)

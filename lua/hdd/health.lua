@@ -61,12 +61,14 @@ end
 -- @treturn table  `path name part_of kind read_at anonymised`, as in what `read` gives
 function M.source(t)
   local source = {path = t.path, name = t.name, part_of = t.of, kind = "drive"}
+  local time = os.time()
   if t.recording then
     local about = t.recording:describe()
     source.kind, source.anonymised = "recording", about.anonymised
     source.warnings = about.warnings
-    source.read_at = about.time and os.date("!%Y-%m-%dT%H:%M:%SZ", about.time)
+    time = about.time
   end
+  source.read_at = time and os.date("!%Y-%m-%dT%H:%M:%SZ", time)
   return source
 end
 

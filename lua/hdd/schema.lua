@@ -80,6 +80,7 @@ end
 
 -- What a value must be to have a type: nil when it is that, else "must be …".
 local CHECKS = {
+  any = function(value) return type(value) == "table" and "must be no table" end,
   boolean = function(value) return type(value) ~= "boolean" and "must be true or false" end,
   integer = function(value, field)
     return math.type(value) ~= "integer" and "must be an integer" or number_problem(value, field)

@@ -218,11 +218,23 @@ describe("two readings of one drive", function()
     assert.same({512, 500, 12}, {d.counters[1].a, d.counters[1].b, d.counters[1].growth})
     assert.equal(100, d.elapsed_power_on_hours)
     -- With the times known, the same numbers mean that the counters were cleared.
-    d = capdiff.compare(drive(new), drive(old), {taken_s = {a = 0, b = 86400}})
+    local function read_at(time, said)
+      said.source = {read_at = time}
+      return said
+    end
+    d = capdiff.compare(read_at("2024-02-28T23:59:59Z", drive(new)),
+      read_at("2024-03-01T00:00:00Z", drive(old)))
     assert.is_false(d.reversed)
-    assert.equal(86400, d.elapsed_s)
+    assert.equal(86401, d.elapsed_s)
     assert.equal("reset", d.counters[1].change)
-    assert.is_true(capdiff.compare(drive(old), drive(new), {taken_s = {a = 5, b = 1}}).reversed)
+    d = capdiff.compare(read_at("2025-01-01T00:00:04Z", drive(old)),
+      read_at("2024-12-31T23:59:59Z", drive(new)))
+    assert.is_true(d.reversed)
+    assert.equal(5, d.elapsed_s)
+    d = capdiff.compare(read_at("1970-01-01T00:00:00Z", drive(old)),
+      read_at("2026-12-01T00:00:00Z", drive(new)))
+    assert.equal(os.time {year = 2026, month = 12, day = 1, hour = 0} - os.time {year = 1970, month = 1,
+      day = 1, hour = 0}, d.elapsed_s)
   end)
 
   it("of two drives give no growth, and a warning where one drive was expected", function()

@@ -5,6 +5,7 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local broken_pages = require "spec.support.broken_pages"
 local capdiff = require "hdd.drive.capdiff"
+local document = require "hdd.document"
 local fixtures = require "spec.support.drive_fixtures"
 local pages = require "spec.support.page_fixtures"
 local verdict = require "hdd.drive.verdict"
@@ -82,6 +83,15 @@ describe("a drive with broken pages", function()
         return v
       end
     end))
+  end)
+
+  it("is compared in a document as its schema has it", function()
+    math.randomseed(SEED)
+    for _ = 1, COUNT // 40 do
+      local d = capdiff.compare(said_by(broken(any())), said_by(broken(any())))
+      d.schema, d.a, d.b = "hddlua.capdiff/1", {}, {}
+      assert(document.validate(d))
+    end
   end)
 
   it("is compared, without a growth below zero", function()

@@ -2,8 +2,7 @@
 --
 -- Who a drive is, what it can do and how it is set are told apart from its numbers; and numbers are
 -- growth where it is the same drive, and merely two states where it is not. What was not read of
--- both
--- is never called a difference.
+-- both is never called a difference.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.drive.capdiff
 
@@ -70,11 +69,27 @@ local function same_drive(a, b)
   if x.wwn and y.wwn then return x.wwn == y.wwn end
 end
 
+-- Days since 1970-01-01 in the Gregorian calendar.
+local function days(year, month, day)
+  if month <= 2 then year, month = year - 1, month + 12 end
+  local era_days = 365 * year + year // 4 - year // 100 + year // 400
+  return era_days + (153 * (month - 3) + 2) // 5 + day - 719469
+end
+
+-- When a drive was read, s since 1970; nil when that isn't known.
+local function read_at_s(said)
+  local at = said.source and said.source.read_at
+  local numbers = {(type(at) == "string" and at or "")
+    :match "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d)"}
+  for k, digits in ipairs(numbers) do numbers[k] = math.tointeger(tonumber(digits)) end
+  local year, month, day, hour, minute, second = table.unpack(numbers)
+  return year and days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second
+end
+
 -- Whether b was read before a. Without times: when at least two totals went down and none went up,
--- for
--- a drive's totals do not all shrink by chance.
-local function is_reversed(facts, taken_s)
-  if taken_s and taken_s.a and taken_s.b then return taken_s.b < taken_s.a, true end
+-- for a drive's totals do not all shrink by chance.
+local function is_reversed(facts, later_s)
+  if later_s then return later_s < 0, true end
   local down, up = 0, 0
   for _, f in ipairs(facts) do
     if f.group == "lifetime" and type(f.a) == "number" and type(f.b) == "number" then
@@ -107,9 +122,9 @@ local function ageing(facts, reversed, result)
   end
 end
 
-local function elapsed(a, b, taken_s, result)
+local function elapsed(a, b, later_s, result)
   local x, y = a.power_on and a.power_on.power_on_hours, b.power_on and b.power_on.power_on_hours
-  if taken_s and taken_s.a and taken_s.b then result.elapsed_s = math.abs(taken_s.b - taken_s.a) end
+  if later_s then result.elapsed_s = math.abs(later_s) end
   if not x or not y then return end
   local from, to = x, y
   if result.reversed then from, to = y, x end
@@ -133,7 +148,7 @@ local function compare_traits(a, b, result)
   return one_sided
 end
 
-local function compare_numbers(a, b, options, one_sided, result)
+local function compare_numbers(a, b, one_sided, result)
   local facts = collect(counters, a, b, result.not_compared)
   if not result.same_drive then
     for _, fact in ipairs(facts) do
@@ -144,23 +159,24 @@ local function compare_numbers(a, b, options, one_sided, result)
     end
     return
   end
-  local known
-  result.reversed, known = is_reversed(facts, options.taken_s)
-  if result.reversed and not known then
+  local a_s, b_s = read_at_s(a), read_at_s(b)
+  local later_s = a_s and b_s and b_s - a_s
+  local reversed, known = is_reversed(facts, later_s)
+  result.reversed = reversed
+  if reversed and not known then
     bytes.warn(result, "reversed",
       "the totals of the second are lower: it seems to be the earlier one, "
       .. "and growth is counted from it (or the drive's counters were cleared in between)")
   end
-  elapsed(a, b, options.taken_s, result)
+  elapsed(a, b, later_s, result)
   ageing(facts, result.reversed, result)
 end
 
 --- Compare two drives, or one drive at two times.
 -- @tparam table a  what `hdd.drive.ata.decode`, `hdd.drive.nvme.decode` or `hdd.drive.scsi.decode`
---   gave
+--   gave; its `source.read_at` ("2026-11-30T19:40:00Z"), if known of both, says which is the earlier
 -- @tparam table b  the same of the other
--- @tparam[opt] table options  `taken_s {a=, b=}`: when each was read, in seconds since 1970;
---   `expect_same`: warn when they are two drives
+-- @tparam[opt] table options  `expect_same`: warn when they are two drives
 -- @treturn table  `same_drive` (absent when neither serial number nor name is known: then they are
 --   taken for two), `reversed` (of one drive: b is the earlier), `elapsed_s` and
 --   `elapsed_power_on_hours` between the two, and lists of differences `{name what where a b only}`
@@ -188,7 +204,7 @@ function M.compare(a, b, options)
       a.identity.serial or a.identity.wwn, b.identity.serial or b.identity.wwn)
   end
   local one_sided = compare_traits(a, b, result)
-  compare_numbers(a, b, options, one_sided, result)
+  compare_numbers(a, b, one_sided, result)
   return result
 end
 

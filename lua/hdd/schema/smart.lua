@@ -14,7 +14,7 @@ local source = { "source", "object", "where it was read", of = {
   { "name", "string?", "its name without folders" },
   { "part_of", "string?", "the whole drive's kernel name, when `path` was a part of it" },
   { "kind", "string", "what `path` is", one_of = { "drive", "recording", "snapshot" } },
-  { "read_at", "time?", "of a recording or snapshot: when the drive was read" },
+  { "read_at", "time?", "when the drive was read; null of a blob, which does not tell" },
   { "anonymised", "boolean?", "of a recording: serial numbers and names were taken out" },
 } }
 

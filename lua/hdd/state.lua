@@ -39,12 +39,13 @@ end
 
 -- A name that no other drive of this machine has, and this one keeps as far as it can.
 local function own_name(drive)
-  if drive.serial and printable.trim(drive.serial) ~= "" then
-    return (drive.model and drive.model .. "-" or "") .. printable.trim(drive.serial)
-  end
   local found = lfs.attributes(drive.real_path or drive.path)
-  if found and found.mode == "file" then
+  if found and found.mode == "file" then -- its serial number is that of the drive it lies on
     return string.format("%s-%d-%d", drive.name or "file", found.dev, found.ino)
+  end
+  if drive.serial and printable.trim(drive.serial) ~= "" then
+    local part = drive.identity_of and drive.name and "-" .. drive.name or ""
+    return (drive.model and drive.model .. "-" or "") .. printable.trim(drive.serial) .. part
   end
   return drive.name or drive.path
 end

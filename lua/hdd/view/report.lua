@@ -244,7 +244,7 @@ local FORMS = {
   zoneprofile = { how = describe_zones, show = show_zones, summarize = summarize_profile },
   qdsweep = { how = describe_sweep, show = show_sweep, summarize = summarize_sweep },
   surface = "hdd.view.surface",
-  seekprofile = "hdd.view.seekprofile",
+  seekprofile = "hdd.view.seekprofile", burnin = "hdd.view.burnin",
 }
 
 --- A whole document as text.

@@ -18,6 +18,7 @@ HDD_CFLAGS  = -std=gnu11 -Wall -Wextra -fvisibility=hidden -fPIC -pthread -MMD -
               $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(SANITIZE)
 CORE_LIBS   = $(shell $(PKG_CONFIG) --libs liburing libxxhash) -lm
 COMMANDS_LIBS = $(shell $(PKG_CONFIG) --libs libatasmart libmd)
+SIGNATURE_LIBS = $(shell $(PKG_CONFIG) --libs blkid)
 HDDLUA_LIBS = $(shell $(PKG_CONFIG) --libs lua5.4)
 
 # The interpreter has the core linked in, so that both share what they know of signals; core.so is
@@ -29,6 +30,9 @@ OBJECTS      = $(MAIN_OBJECTS) $(CORE_OBJECTS)
 # SMART, ATA and NVMe commands: a module of its own, so that what only reads blocks starts quickly.
 COMMANDS_OBJECTS = $(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/commands/*.c))
 
+# What stands on a drive, before it is written to.
+SIGNATURE_OBJECTS = $(patsubst core/%.c,$(BUILD)/obj/%.o,$(wildcard core/signature/*.c))
+
 # Lua code below the top folder, with its folder kept on installing.
 LUA_FILES = $(shell find lua -name '*.lua' | sort)
 
@@ -39,7 +43,7 @@ say = $(if $(V),@:,@printf '  %-4s %s\n' '$(1)' '$@')
 # Modules as hddlua loads them: compiled, beside core.so.  A stock interpreter takes the sources.
 MODULES = $(patsubst lua/%.lua,$(BUILD)/%.luac,$(LUA_FILES))
 
-all: $(BUILD)/hdd/core.so $(BUILD)/hdd/commands.so $(BUILD)/hddlua $(MODULES)  ## build build/hddlua and what it loads (the default)
+all: $(BUILD)/hdd/core.so $(BUILD)/hdd/commands.so $(BUILD)/hdd/signature.so $(BUILD)/hddlua $(MODULES)  ## build build/hddlua and what it loads (the default)
 
 # Undefined symbols of core.so are Lua's, which the interpreter that loads it brings along.  It stays
 # loaded when the state is closed: a thread whose drive never answers may outlive it.
@@ -52,6 +56,11 @@ $(BUILD)/hdd/commands.so: $(COMMANDS_OBJECTS) $(BUILD)/obj/error.o $(BUILD)/obj/
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ $^ $(COMMANDS_LIBS)
+
+$(BUILD)/hdd/signature.so: $(SIGNATURE_OBJECTS) $(BUILD)/obj/error.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(HDD_CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(SIGNATURE_LIBS)
 
 $(BUILD)/hddlua: $(OBJECTS)
 	@mkdir -p $(@D)
@@ -67,7 +76,7 @@ $(BUILD)/obj/%.o: core/%.c Makefile
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) $(HDD_CFLAGS) $(CFLAGS) -c -o $@ $<
 
--include $(OBJECTS:.o=.d) $(COMMANDS_OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(COMMANDS_OBJECTS:.o=.d) $(SIGNATURE_OBJECTS:.o=.d)
 
 # The servers and libraries that specs are run against; hddsim brings a Makefile of its own.
 SUPPORT = build/support/faultfs build/support/hddsim build/support/sgreplay.so
@@ -143,6 +152,7 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	install -D $(BUILD)/hddlua $(DESTDIR)$(PREFIX)/bin/hddlua
 	install -D -m 644 $(BUILD)/hdd/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/core.so
 	install -D -m 644 $(BUILD)/hdd/commands.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/commands.so
+	install -D -m 644 $(BUILD)/hdd/signature.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/hdd/signature.so
 	@set -e; for file in $(patsubst lua/%,%,$(LUA_FILES)); do \
 	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; \
 	  install -D -m 644 $(BUILD)/$${file%.lua}.luac $(DESTDIR)$(PREFIX)/lib/lua/5.4/$${file%.lua}.luac; done

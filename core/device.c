@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -135,7 +136,16 @@ struct device *device_check(lua_State *L, int index) {
   return *slot_of(L, index);
 }
 
-static int refuse(lua_State *L, int code, const char *path) {
+static int refuse(lua_State *L, int code, const char *path, bool writing) {
+  if (writing && (code == EBUSY || code == ETXTBSY || code == EWOULDBLOCK))
+    return hdd_fail_with(
+        L, EBUSY,
+        "%s: in use: it is mounted, swap, part of a RAID or LVM, or another program "
+        "writes to it: nothing is written to it as long as that is so",
+        path);
+  if (writing && (code == EROFS || code == EACCES || code == EPERM))
+    return hdd_fail_with(L, code, "%s: open for writing: %s: %s", path, strerror(code),
+                         code == EROFS ? "it is read-only" : "run as root; or it is set read-only");
   switch (code) {
     case EACCES:
     case EPERM:
@@ -177,7 +187,7 @@ static int refuse_measure(lua_State *L, int code, const char *path, const struct
     return hdd_misuse(L, "option 'size': %I: must be from %d to %I bytes, all that %s has",
                       (LUAI_UACINT)given_size, (int)d->logical_block_size, (LUAI_UACINT)d->size,
                       path);
-  return refuse(L, code, path);
+  return refuse(L, code, path, d->writable);
 }
 
 /* A device that is not open yet; NULL without memory. */
@@ -194,6 +204,19 @@ static struct device *new_device(const char *path, bool buffered, bool character
   return d;
 }
 
+/* Opens it: for writing, too, if nobody else has it.  A block device is claimed as a mount claims it,
+   which fails whatever the mount's namespace; a file is locked.  Returns 0 or an errno value. */
+static int open_file(struct device *d, mode_t mode) {
+  int flags = O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0);
+  flags |= d->writable ? O_RDWR | (S_ISBLK(mode) ? O_EXCL : 0) : O_RDONLY;
+  d->fd = open(d->path, flags);
+  if (d->fd < 0)
+    return errno;
+  if (d->writable && !S_ISBLK(mode) && flock(d->fd, LOCK_EX | LOCK_NB) != 0)
+    return errno;
+  return 0;
+}
+
 static void set_integer(lua_State *L, const char *key, int64_t value) {
   lua_pushinteger(L, value);
   lua_setfield(L, -2, key);
@@ -203,7 +226,7 @@ static void set_integer(lua_State *L, const char *key, int64_t value) {
 static void push_fields(lua_State *L, const struct device *d, const struct stat *st) {
   char real[PATH_MAX];
   dev_t number = S_ISREG(st->st_mode) ? st->st_dev : st->st_rdev;
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 12);
   lua_pushstring(L, d->path);
   lua_setfield(L, -2, "path");
   lua_pushstring(L, realpath(d->path, real) ? real : d->path);
@@ -215,20 +238,29 @@ static void push_fields(lua_State *L, const struct device *d, const struct stat 
   set_integer(L, "physical_block_size", d->physical_block_size);
   set_integer(L, "major", major(number)); /* of the device itself, or of a file's file system */
   set_integer(L, "minor", minor(number));
+  if (S_ISREG(st->st_mode))
+    set_integer(L, "inode", (int64_t)st->st_ino);
+  uint64_t diskseq; /* a number that no other disk gets until the next boot: Linux 5.15 */
+  if (d->block && ioctl(d->fd, BLKGETDISKSEQ, &diskseq) == 0)
+    set_integer(L, "diskseq", (int64_t)diskseq);
+  lua_pushboolean(L, d->writable);
+  lua_setfield(L, -2, "writable");
   lua_pushboolean(L, d->direct);
   lua_setfield(L, -2, "direct");
 }
 
-/* open(path, {size = bytes, buffered = boolean}) */
+/* open(path, {size = bytes, buffered = boolean, write = boolean}); whether writing is wanted is for
+   hdd.consent to say */
 static int device_open(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   int64_t given_size = 0;
-  bool buffered = false;
+  bool buffered = false, write = false;
   if (!lua_isnoneornil(L, 2)) {
-    static const char *const known[] = {"size", "buffered", NULL};
+    static const char *const known[] = {"size", "buffered", "write", NULL};
     options_known(L, 2, known);
     given_size = option_integer(L, 2, "size", 0, 1, INT64_MAX);
     buffered = option_boolean(L, 2, "buffered", false);
+    write = option_boolean(L, 2, "write", false);
   }
   lua_settop(L, 2);
 
@@ -238,7 +270,10 @@ static int device_open(lua_State *L) {
 
   struct stat st, opened = {0};
   if (stat(path, &st) != 0) /* first: opening a FIFO would wait for its writer */
-    return refuse(L, errno, path);
+    return refuse(L, errno, path, false);
+  if (write && S_ISCHR(st.st_mode))
+    return hdd_fail_with(L, ENOTBLK,
+                         "%s: is a character device: only drives and files are written to", path);
   int refused = refuse_type(L, path, &st, given_size);
   if (refused != 0)
     return refused;
@@ -246,8 +281,10 @@ static int device_open(lua_State *L) {
   if (!d)
     return luaL_error(L, "not enough memory");
   *slot = d;
-  d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0));
-  int code = d->fd < 0 || fstat(d->fd, &opened) != 0 ? errno : 0;
+  d->writable = write;
+  int code = open_file(d, st.st_mode);
+  if (code == 0 && fstat(d->fd, &opened) != 0)
+    code = errno;
   if (code == 0 && (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino))
     code = ESTALE; /* the name was given to something else between stat and open */
   if (code == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An open drive, partition, loop device, file, or character device of a given size: opened for
-   reading alone, past the page cache unless asked otherwise. */
+   reading alone, unless asked otherwise, and past the page cache, unless asked otherwise. */
 #ifndef HDD_DEVICE_H
 #define HDD_DEVICE_H
 
@@ -23,6 +23,7 @@ struct device {
   bool direct;                  /* past the page cache */
   bool cached;                  /* through it; neither of a character device */
   bool block;                   /* a block device, not a file */
+  bool writable;                /* and nobody else's: claimed, or a file locked */
   char path[];                  /* as the script gave it */
 };
 

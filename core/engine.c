@@ -41,6 +41,18 @@ static void stop_for(struct job *j, enum stop_reason reason) {
 
 /* --- submitting ---------------------------------------------------------------------------- */
 
+/* The block of the pattern's stamps in which a place lies. */
+static uint64_t stamp_lba(const struct job *j, int64_t offset) {
+  return (uint64_t)offset / j->verify.stamper.header.block_size;
+}
+
+/* Fills the buffer of slot `i` and queues its write. */
+static void queue_write(struct job *j, unsigned i, int64_t offset, uint32_t length) {
+  stamp_fill(&j->verify.stamper, ring_buffer(&j->ring, i), stamp_lba(j, offset), length);
+  flusher_wrote(&j->flush, offset, length);
+  ring_write(&j->ring, i, 0, length, offset);
+}
+
 static inline void issue(struct job *j, int64_t offset, uint32_t length, bool probe) {
   unsigned i = j->idle[--j->n_idle];
   struct slot *s = &j->slots[i];
@@ -50,7 +62,10 @@ static inline void issue(struct job *j, int64_t offset, uint32_t length, bool pr
   s->again = 0;
   s->probe = probe;
   s->busy = true;
-  ring_read(&j->ring, i, 0, length, offset);
+  if (unlikely(j->operation == JOB_WRITE) && !probe)
+    queue_write(j, i, offset, length);
+  else
+    ring_read(&j->ring, i, 0, length, offset);
   if (probe)
     j->probes++;
   else
@@ -61,9 +76,16 @@ static inline void issue(struct job *j, int64_t offset, uint32_t length, bool pr
     atomic_store_explicit(&j->tally.counters.quiet_from, s->submitted_ns, memory_order_relaxed);
 }
 
+/* How many bytes may be written before the next flush, which is due when there are none. */
+static uint64_t unflushed_allowance(struct job *j) {
+  uint64_t since = counter_get(&j->issued_bytes) - j->flush.issued;
+  j->flush.due = since >= j->flush.every;
+  return j->flush.due ? 0 : j->flush.every - since;
+}
+
 /* How many reads of a whole block may be issued before a limit has to be looked at again: what was
    issued counts, whether it succeeds or not, but for probes.  0: the limit is reached, unless the
-   ramp still runs. */
+   ramp still runs, or a flush is due. */
 static uint64_t allowance(struct job *j) {
   struct counters *c = &j->tally.counters;
   uint64_t ios = counter_get(&c->ios) + counter_get(&c->errors) + j->in_flight - j->probes;
@@ -80,6 +102,13 @@ static uint64_t allowance(struct job *j) {
   j->shorten = by_bytes == 0;
   if (j->shorten)
     by_bytes = 1;
+  if (j->operation == JOB_WRITE) {
+    uint64_t room = unflushed_allowance(j), by_flush = (room - 1) / j->wish.block_size + 1;
+    if (room == 0)
+      return 0;
+    if (by_flush < by_bytes)
+      by_bytes = by_flush;
+  }
   return by_bytes < j->limits.ios - ios ? by_bytes : j->limits.ios - ios;
 }
 
@@ -93,7 +122,7 @@ static bool limited(struct job *j) {
    it. */
 static uint32_t shortened(struct job *j, uint32_t length) {
   uint64_t left = j->limits.bytes - counter_get(&j->tally.counters.bytes) - j->in_flight_bytes;
-  uint32_t block = j->device->logical_block_size;
+  uint32_t block = j->unit;
   uint64_t whole = (left + block - 1) / block * block;
   return whole < length ? (uint32_t)whole : length;
 }
@@ -167,6 +196,15 @@ static void stamp_again(struct job *j) {
     j->slots[ring_queued_slot(&j->ring, i)].submitted_ns = now;
 }
 
+/* A flush is in flight alone: all that was written has been answered. */
+static void issue_flush(struct job *j) {
+  j->flush.out = true;
+  atomic_store_explicit(&j->oldest_offset, j->flush.from, memory_order_relaxed);
+  ring_flush(&j->ring, j->wish.depth);
+  j->in_flight = 1;
+  atomic_store_explicit(&j->tally.counters.quiet_from, now_ns(), memory_order_relaxed);
+}
+
 static void release(struct job *j, unsigned i) {
   struct slot *s = &j->slots[i];
   s->busy = false;
@@ -178,11 +216,23 @@ static void release(struct job *j, unsigned i) {
   j->idle[j->n_idle++] = i;
 }
 
+static void undone(struct job *j, int64_t offset) {
+  if (offset < j->undone_from)
+    j->undone_from = offset;
+}
+
 /* What the kernel never took is not in flight: its buffers are ours. */
 static void forget_unsubmitted(struct job *j) {
   unsigned n = io_uring_sq_ready(&j->ring.uring);
-  for (unsigned i = 0; i < n; i++)
-    release(j, ring_queued_slot(&j->ring, i));
+  for (unsigned i = 0; i < n; i++) {
+    unsigned slot = ring_queued_slot(&j->ring, i);
+    if (slot == j->wish.depth) {
+      j->in_flight = 0; /* a flush: it stays unanswered */
+      continue;
+    }
+    undone(j, j->slots[slot].offset);
+    release(j, slot);
+  }
   ring_forget(&j->ring);
 }
 
@@ -239,6 +289,8 @@ static bool says_gone(int code) {
 static void lost(struct job *j, int64_t offset) {
   uint64_t counted = counter_get(&j->tally.counters.errors);
   j->lost_offset = j->failed_in_a_row > 0 ? j->first_failed_offset : offset;
+  /* Of what was in flight beside it some failed before it, and were taken for bad sectors. */
+  undone(j, j->lost_offset - (int64_t)j->wish.depth * j->wish.block_size);
   tally_take_back(&j->tally, j->failed_in_a_row < counted ? j->failed_in_a_row : counted);
   stop_for(j, STOP_LOST);
 }
@@ -290,7 +342,10 @@ static bool continued(struct job *j, unsigned i, int result) {
   }
   if (++s->again > RING_AGAIN_MOST)
     return false;
-  ring_read(&j->ring, i, s->done, s->length - s->done, s->offset + s->done);
+  if (j->operation == JOB_WRITE && !s->probe)
+    ring_write(&j->ring, i, s->done, s->length - s->done, s->offset + s->done);
+  else
+    ring_read(&j->ring, i, s->done, s->length - s->done, s->offset + s->done);
   return true;
 }
 
@@ -299,6 +354,21 @@ static int code_of(const struct slot *s, int result) {
   if (result < 0)
     return -result;
   return result == 0 && s->done == 0 ? 0 : EIO;
+}
+
+/* Looks at what was read, before its buffer is used again. */
+static void verify(struct job *j, unsigned i, const struct slot *s) {
+  verification_look(&j->verify, ring_buffer(&j->ring, i), s->offset, s->length);
+  if (counter_get(&j->verify.mismatches) >= j->limits.mismatches)
+    stop_for(j, STOP_MISMATCHES);
+}
+
+static void flushed(struct job *j, int result) {
+  int64_t to = atomic_load_explicit(&j->done_to, memory_order_relaxed);
+  j->in_flight = 0;
+  flusher_ended(&j->flush, -result, counter_get(&j->issued_bytes), j->now);
+  if (j->flush.errors == 0 && to >= 0)
+    atomic_store_explicit(&j->durable_to, to, memory_order_relaxed);
 }
 
 static void completed(struct job *j, unsigned i, int result) {
@@ -314,6 +384,8 @@ static void completed(struct job *j, unsigned i, int result) {
     failed(j, s, ns, code_of(s, result));
   } else {
     j->good_offset = s->offset;
+    if (unlikely(j->operation == JOB_VERIFY))
+      verify(j, i, s);
     /* One that was in flight at the first failure proves nothing: a drive that leaves ends some
        well. */
     if (unlikely(j->failed_in_a_row > 0) && s->submitted_ns > j->first_failed_ns) {
@@ -339,6 +411,19 @@ static void end_ramp(struct job *j) {
     j->tick_ns = j->deadline_ns;
   if (j->stopping == STOP_NONE)
     set_phase(j, JOB_RUN);
+}
+
+/* All before the first that is in flight was answered, if offsets rise. */
+static void note_done(struct job *j) {
+  if (j->pattern.kind != PATTERN_SEQUENTIAL || j->pattern.loop)
+    return;
+  int64_t to = j->pattern.next < j->undone_from ? j->pattern.next : j->undone_from;
+  for (unsigned i = 0; i < j->wish.depth; i++)
+    if (j->slots[i].busy && !j->slots[i].probe && j->slots[i].offset < to)
+      to = j->slots[i].offset;
+  if (to < j->pattern.start)
+    to = j->pattern.start;
+  atomic_store_explicit(&j->done_to, to, memory_order_relaxed);
 }
 
 static void note_oldest(struct job *j) {
@@ -376,7 +461,10 @@ static void reap(struct job *j) {
   unsigned head = *cq->khead, mask = *cq->kring_mask;
   for (unsigned k = 0; k < n; k++) {
     const struct io_uring_cqe *cqe = &cq->cqes[(head + k) & mask];
-    completed(j, (unsigned)cqe->user_data, cqe->res);
+    if (unlikely(cqe->user_data == j->wish.depth))
+      flushed(j, cqe->res);
+    else
+      completed(j, (unsigned)cqe->user_data, cqe->res);
   }
   io_uring_cq_advance(uring, n);
   if (unlikely(j->ramping) && j->now >= j->tally.from_ns + j->limits.ramp_ns)
@@ -415,6 +503,7 @@ static bool precise(struct job *j) {
 
 /* At least every TICK_NS, and whenever a deadline has come. */
 static void tick(struct job *j) {
+  note_done(j);
   int64_t quiet_from = atomic_load_explicit(&j->tally.counters.quiet_from, memory_order_relaxed);
   if (j->now - quiet_from >= TICK_NS)
     note_oldest(j);
@@ -460,16 +549,38 @@ static void begin(struct job *j) {
     j->deadline_ns = start + j->limits.ramp_ns + j->limits.runtime_ns;
   j->probe_at = PROBE_AFTER + j->wish.depth;
   j->good_offset = j->lost_offset = -1;
+  j->undone_from = INT64_MAX;
+  bool sequential = j->pattern.kind == PATTERN_SEQUENTIAL && !j->pattern.loop;
+  atomic_store_explicit(&j->done_to, sequential ? j->pattern.start : -1, memory_order_relaxed);
+  atomic_store_explicit(&j->durable_to, sequential ? j->pattern.start : -1, memory_order_relaxed);
+  flusher_begin(&j->flush);
   tally_begin(&j->tally, start);
   atomic_store_explicit(&j->oldest_offset, -1, memory_order_relaxed);
   atomic_store_explicit(&j->started_ns, start, memory_order_relaxed);
   set_phase(j, j->ramping ? JOB_RAMP : JOB_RUN);
 }
 
+/* Nothing is in flight.  Begins a flush where one is due, or at the end where something was written
+   since the last one: a drive is given its time for that one, even when the job was stopped. */
+static bool flushes(struct job *j) {
+  bool last = j->stopping != STOP_NONE && j->stopping != STOP_LOST && j->stopping != STOP_KERNEL &&
+              !j->flush.last && flusher_dirty(&j->flush);
+  if (!last && !(j->flush.due && j->stopping == STOP_NONE))
+    return false;
+  if (last) {
+    j->flush.last = true;
+    if (j->give_up_ns != NEVER)
+      j->give_up_ns = j->now + FLUSH_ANSWER_S * NS_PER_S;
+  }
+  note_done(j);
+  issue_flush(j);
+  return true;
+}
+
 static void loop(struct job *j) {
   for (;;) {
     unsigned queued = j->stopping == STOP_NONE ? fill(j) : 0;
-    if (j->in_flight > 0) {
+    if (j->in_flight > 0 || flushes(j)) {
       enter(j, queued == 0 || j->n_idle == 0);
       reap(j);
     } else if (j->stopping != STOP_NONE) {
@@ -490,6 +601,8 @@ static void note_abandoned(struct job *j) {
   j->cut_off = true;
   j->in_flight_at_end = j->in_flight;
   note_silence(j);
+  if (j->flush.out)
+    return;
   j->abandoned = malloc(j->in_flight * sizeof *j->abandoned);
   if (!j->abandoned)
     return;
@@ -510,6 +623,7 @@ void job_run(struct job *j) {
   sem_post(&j->ready);
   loop(j);
   forget_unsubmitted(j);
+  note_done(j);
   settle_ramp(j);
   if (j->in_flight > 0)
     note_abandoned(j);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job's thread: it keeps `depth` reads in flight, stamps each right before it is submitted and as
-   soon as its completion is there, and counts.  It touches no Lua state, so that neither a garbage
+/* A job's thread: it keeps `depth` reads (or writes) in flight, takes the time of each right before it
+   is submitted and as soon as its completion is there, and counts.  It touches no Lua state, so that neither a garbage
    collection nor a document being saved nor a blocked terminal can colour a latency. */
 #ifndef HDD_ENGINE_H
 #define HDD_ENGINE_H
@@ -13,10 +13,12 @@
 #include <stdint.h>
 
 #include "device.h"
+#include "flush.h"
 #include "pattern.h"
 #include "record.h"
 #include "ring.h"
 #include "tally.h"
+#include "verify.h"
 
 enum stop_reason {
   STOP_NONE,
@@ -24,6 +26,7 @@ enum stop_reason {
   STOP_BYTES,
   STOP_PATTERN,
   STOP_ERRORS,
+  STOP_MISMATCHES,
   STOP_RUNTIME, /* from here on: what is in flight is waited for RING_DRAIN_S at most */
   STOP_PRECISION,
   STOP_REQUEST,
@@ -33,13 +36,16 @@ enum stop_reason {
   STOP_KERNEL /* io_uring itself failed */
 };
 
+/* Verify: a read whose content is compared with what a write has put there. */
+enum job_operation { JOB_READ, JOB_WRITE, JOB_VERIFY };
+
 enum job_phase { JOB_STARTING, JOB_RAMP, JOB_RUN, JOB_DRAIN, JOB_FINISHED };
 
 #define NEVER INT64_MAX
 
 struct job_limits {
   int64_t ramp_ns, runtime_ns, runtime_min_ns; /* runtime: NEVER if there is no limit */
-  uint64_t ios, bytes, errors;                 /* UINT64_MAX: no limit */
+  uint64_t ios, bytes, errors, mismatches;     /* UINT64_MAX: no limit; mismatches: blocks */
   double precision;                            /* relative half width of the interval; 0: off */
 };
 
@@ -61,6 +67,8 @@ struct job {
   _Atomic int references; /* its Lua object and its thread */
   /* set before the thread starts */
   struct device *device;
+  enum job_operation operation;
+  uint32_t unit; /* bytes: what offsets and lengths are multiples of */
   struct job_limits limits;
   struct ring_wish wish;
   unsigned batch; /* reads handed to the kernel in one call */
@@ -82,7 +90,9 @@ struct job {
   alignas(64) _Atomic int phase; /* enum job_phase; JOB_FINISHED publishes all that follows */
   _Atomic int64_t started_ns;
   _Atomic int64_t oldest_offset; /* of what has been waited for longest, renewed in each silence */
-  _Atomic uint64_t issued_bytes; /* ramp and all: what the drive was made to read by us */
+  _Atomic uint64_t issued_bytes; /* ramp and all: what the drive was made to read or write by us */
+  _Atomic int64_t done_to;       /* sequential: all before this was answered; -1: not sequential */
+  _Atomic int64_t durable_to;    /* and flushed */
 
   /* the thread's own until it has finished */
   alignas(64) struct ring ring;
@@ -90,6 +100,8 @@ struct job {
   unsigned *idle, n_idle, in_flight, probes; /* probes: those of in_flight */
   uint64_t in_flight_bytes;                  /* without the probes' */
   struct pattern pattern;
+  struct flusher flush;            /* of a job that writes */
+  struct verification verify;      /* its stamper is a write's, too */
   uint64_t allowed;                /* reads until the limits must be looked at again */
   bool shorten;                    /* the next read is the last, and the limit on bytes cuts it */
   bool ramping, pattern_waits;     /* waits: Lua owes offsets, or room for records */
@@ -101,6 +113,8 @@ struct job {
   struct snapshot *spare;
   uint64_t failed_in_a_row, probe_at; /* to tell a lost drive from bad sectors */
   int64_t first_failed_offset, first_failed_ns, good_offset, lost_offset;
+  int64_t
+      undone_from;    /* what was not answered, or by a drive that had gone, begins here at least */
   unsigned shortages; /* calls in a row that the kernel had no resources for */
   uint64_t underruns, retries;
   int kernel_error; /* of a call while it runs */

@@ -160,6 +160,10 @@ static void keep_values(lua_State *L) {
    had. */
 static int prepare(lua_State *L, struct job *j, struct parameters *p) {
   const char *path = j->device->path;
+  j->operation = p->operation;
+  j->unit = p->unit;
+  j->verify.stamper = p->stamper;
+  j->flush.every = p->flush_bytes;
   j->limits = p->limits;
   j->wish = p->wish;
   j->batch = p->batch;
@@ -168,10 +172,12 @@ static int prepare(lua_State *L, struct job *j, struct parameters *p) {
   j->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (j->finished_fd < 0 || j->kick_fd < 0)
     return hdd_fail(L, errno, "%s: eventfd", path);
-  int code = parameters_open_pattern(L, 2, j->device, &p->pattern);
+  int code = parameters_open_pattern(L, 2, p->unit, &p->pattern);
   j->pattern = p->pattern;
   if (code == 0)
     code = tally_open(&j->tally, &p->tally);
+  if (code == 0 && p->operation == JOB_VERIFY)
+    code = verification_open(&j->verify, p->tally.max_failures);
   return code != 0 ? hdd_fail(L, code, "%s: memory for the results", path) : 0;
 }
 
@@ -192,6 +198,11 @@ static int job_start(lua_State *L) {
     return hdd_fail_with(L, EBADF, "closed");
   parameters_read(L, 2, d, &p);
   lua_settop(L, 2);
+  if (p.operation == JOB_WRITE && !d->writable)
+    return hdd_fail_with(L, EBADF,
+                         "%s: not opened for writing: that needs the drive's serial number "
+                         "(hdd.open(path, {write = {serial = ...}}))",
+                         d->path);
   check_options(L);
 
   struct job_handle *h = lua_newuserdatauv(L, sizeof *h, USER_VALUES);
@@ -263,7 +274,7 @@ static int job_progress(lua_State *L) {
   int64_t quiet = now - atomic_load_explicit(&c->quiet_from, memory_order_relaxed);
   int64_t position = atomic_load_explicit(&c->position, memory_order_relaxed);
   int64_t oldest = atomic_load_explicit(&j->oldest_offset, memory_order_relaxed);
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 12);
   lua_pushstring(L, phase_name(j));
   lua_setfield(L, -2, "phase");
   lua_pushinteger(L, (lua_Integer)counter_get(&c->ios));
@@ -285,6 +296,11 @@ static int job_progress(lua_State *L) {
   if (oldest >= 0 && quiet > NS_PER_S / 5) { /* by then the thread has renewed it */
     lua_pushinteger(L, oldest);
     lua_setfield(L, -2, "oldest_offset_bytes");
+  }
+  job_set_positions(L, j);
+  if (j->operation == JOB_VERIFY) {
+    lua_pushinteger(L, (lua_Integer)counter_get(&j->verify.mismatches));
+    lua_setfield(L, -2, "mismatches");
   }
   job_set_records_error(L, j);
   return 1;

@@ -45,6 +45,9 @@ bool job_feed(lua_State *L, struct job_handle *h);
    while the job goes on. */
 void job_set_records_error(lua_State *L, const struct job *j);
 
+/* Sets done_to_bytes and durable_to_bytes in the table on top, where the pattern has them. */
+void job_set_positions(lua_State *L, struct job *j);
+
 /* The methods of the other files. */
 int job_attend(lua_State *L);
 int job_snapshot(lua_State *L);

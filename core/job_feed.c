@@ -14,7 +14,7 @@ static int feed_offsets(lua_State *L) {
   struct job *j = h->job;
   struct pattern *p = &j->pattern;
   struct feed *f = &p->offsets;
-  const lua_Integer block = j->device->logical_block_size;
+  const lua_Integer block = j->unit;
   /* No call for an offset that could never be read; a ramp reads as many as it likes. */
   const uint64_t most = j->limits.ramp_ns > 0 ? UINT64_MAX : j->limits.ios;
   for (;;) {
@@ -38,7 +38,7 @@ static int feed_offsets(lua_State *L) {
       if (__builtin_expect(!whole || offset < p->start || offset >= p->end || offset % block != 0,
                            0)) {
         if (!lua_isnil(L, 3))
-          parameters_offset(L, 3, j->device, p, (lua_Integer)h->fed); /* says what is wrong */
+          parameters_offset(L, 3, j->unit, p, (lua_Integer)h->fed); /* says what is wrong */
         offset = (lua_Integer)PATTERN_NO_MORE;
         h->fed_all = true;
       }

@@ -17,6 +17,18 @@ void job_set_records_error(lua_State *L, const struct job *j) {
   lua_setfield(L, -2, "records_error");
 }
 
+void job_set_positions(lua_State *L, struct job *j) {
+  int64_t done = atomic_load_explicit(&j->done_to, memory_order_relaxed);
+  if (done < 0)
+    return;
+  lua_pushinteger(L, done);
+  lua_setfield(L, -2, "done_to_bytes");
+  if (j->operation != JOB_WRITE)
+    return;
+  lua_pushinteger(L, atomic_load_explicit(&j->durable_to, memory_order_relaxed));
+  lua_setfield(L, -2, "durable_to_bytes");
+}
+
 /* snapshot(): a whole copy of the histogram and the series as they were at one instant within the
    last ticks, or nil when the thread has not made one yet.  It asks for the next one. */
 int job_snapshot(lua_State *L) {
@@ -39,10 +51,13 @@ int job_snapshot(lua_State *L) {
 
 static const char *stop_name(enum stop_reason reason) {
   static const char *const names[] = {
-      [STOP_NONE] = "none",           [STOP_IOS] = "ios",          [STOP_BYTES] = "bytes",
-      [STOP_PATTERN] = "pattern",     [STOP_RUNTIME] = "runtime",  [STOP_ERRORS] = "errors",
-      [STOP_PRECISION] = "precision", [STOP_REQUEST] = "stop",     [STOP_INTERRUPT] = "interrupt",
-      [STOP_CLOSED] = "closed",       [STOP_LOST] = "device lost", [STOP_KERNEL] = "kernel"};
+      [STOP_NONE] = "none",           [STOP_IOS] = "ios",
+      [STOP_BYTES] = "bytes",         [STOP_PATTERN] = "pattern",
+      [STOP_RUNTIME] = "runtime",     [STOP_ERRORS] = "errors",
+      [STOP_PRECISION] = "precision", [STOP_REQUEST] = "stop",
+      [STOP_INTERRUPT] = "interrupt", [STOP_MISMATCHES] = "mismatches",
+      [STOP_CLOSED] = "closed",       [STOP_LOST] = "device lost",
+      [STOP_KERNEL] = "kernel"};
   return names[reason];
 }
 
@@ -84,7 +99,10 @@ static void push_outcome(lua_State *L, struct job *j) {
   int histogram = 0;
   if (lua_getiuservalue(L, 1, HISTOGRAM_VALUE) != LUA_TNIL)
     histogram = lua_gettop(L);
-  lua_createtable(L, 0, 32);
+  static const char *const operations[] = {"read", "write", "verify"};
+  lua_createtable(L, 0, 40);
+  lua_pushstring(L, operations[j->operation]);
+  lua_setfield(L, -2, "operation");
   tally_push(L, &j->tally, j->cut_off ? j->now : 0, histogram);
   lua_pushstring(L, stop_name(j->stopping));
   lua_setfield(L, -2, "stopped_by");
@@ -108,6 +126,11 @@ static void push_outcome(lua_State *L, struct job *j) {
   lua_setfield(L, -2, "cpu_system_s");
   lua_pushliteral(L, "thread");
   lua_setfield(L, -2, "timing");
+  job_set_positions(L, j);
+  if (j->operation == JOB_WRITE)
+    flusher_push(L, &j->flush, j->tally.from_ns);
+  else if (j->operation == JOB_VERIFY)
+    verification_push(L, &j->verify);
   job_set_records_error(L, j);
   push_abandoned(L, j);
   lua_setfield(L, -2, "abandoned");

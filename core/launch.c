@@ -63,7 +63,7 @@ static void *job_thread(void *argument) {
 
 int job_launch(struct job *j, const char **call) {
   *call = "memory for the reads in flight";
-  j->slots = calloc(j->wish.depth, sizeof *j->slots);
+  j->slots = calloc(j->wish.depth + 1, sizeof *j->slots); /* the last: a flush */
   j->idle = malloc(j->wish.depth * sizeof *j->idle);
   if (!j->slots || !j->idle)
     return ENOMEM;
@@ -109,6 +109,7 @@ void job_release(struct job *j) {
   free_snapshot(atomic_load(&j->mail));
   pattern_close(&j->pattern);
   tally_close(&j->tally);
+  verification_close(&j->verify);
   free(j->slots);
   free(j->idle);
   free(j->abandoned);

@@ -9,10 +9,14 @@
 #include "engine.h"
 
 struct parameters {
+  enum job_operation operation;
+  uint32_t unit; /* bytes: what offsets and lengths are multiples of */
   struct job_limits limits;
   struct ring_wish wish;
   struct tally_wish tally;
   struct pattern pattern; /* list and ring not yet there */
+  struct stamper stamper; /* of a write or a verify */
+  uint64_t flush_bytes;   /* of a write; UINT64_MAX: at its end alone */
   unsigned batch;
 };
 
@@ -21,10 +25,10 @@ void parameters_read(lua_State *L, int index, const struct device *d, struct par
 
 /* Fills the list of a list pattern from the table at `index`, or opens the ring of a function
    pattern.  Returns 0 or ENOMEM; raises when an offset is none. */
-int parameters_open_pattern(lua_State *L, int index, const struct device *d, struct pattern *p);
+int parameters_open_pattern(lua_State *L, int index, uint32_t unit, struct pattern *p);
 
 /* The integer at `index` as an offset that the pattern may read at, or raises naming the `i`th. */
-int64_t parameters_offset(lua_State *L, int index, const struct device *d, const struct pattern *p,
+int64_t parameters_offset(lua_State *L, int index, uint32_t unit, const struct pattern *p,
                           lua_Integer i);
 
 #endif

@@ -51,12 +51,17 @@ void ring_close(struct ring *r);
 /* Winds the submission queue back over what the kernel did not take, which so never happened. */
 void ring_forget(struct ring *r);
 
+/* The buffer of a slot. */
+static inline char *ring_buffer(const struct ring *r, unsigned slot) {
+  return r->buffers + (size_t)slot * r->block_size;
+}
+
 /* Queues a read into buffer `slot`, `skip` bytes from its start. There is always room: the ring has
    at least `depth` entries. */
 static inline void ring_read(struct ring *r, unsigned slot, uint32_t skip, uint32_t length,
                              int64_t offset) {
   struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
-  char *buffer = r->buffers + (size_t)slot * r->block_size + skip;
+  char *buffer = ring_buffer(r, slot) + skip;
   if (r->fixed_buffers)
     io_uring_prep_read_fixed(sqe, r->file, buffer, length, (uint64_t)offset, (int)slot);
   else
@@ -64,6 +69,30 @@ static inline void ring_read(struct ring *r, unsigned slot, uint32_t skip, uint3
   if (r->fixed_file)
     sqe->flags |= IOSQE_FIXED_FILE;
   sqe->user_data = slot;
+}
+
+/* Queues a write of buffer `slot`, as ring_read. */
+static inline void ring_write(struct ring *r, unsigned slot, uint32_t skip, uint32_t length,
+                              int64_t offset) {
+  struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
+  char *buffer = ring_buffer(r, slot) + skip;
+  if (r->fixed_buffers)
+    io_uring_prep_write_fixed(sqe, r->file, buffer, length, (uint64_t)offset, (int)slot);
+  else
+    io_uring_prep_write(sqe, r->file, buffer, length, (uint64_t)offset);
+  if (r->fixed_file)
+    sqe->flags |= IOSQE_FIXED_FILE;
+  sqe->user_data = slot;
+}
+
+/* Queues a flush of the drive's cache, and of what the kernel still has of a file; `tag` comes back
+   with its completion. */
+static inline void ring_flush(struct ring *r, unsigned tag) {
+  struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
+  io_uring_prep_fsync(sqe, r->file, 0);
+  if (r->fixed_file)
+    sqe->flags |= IOSQE_FIXED_FILE;
+  sqe->user_data = tag;
 }
 
 /* The slot of the `i`th read that is queued and that the kernel has not taken; there are

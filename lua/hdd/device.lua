@@ -1,4 +1,5 @@
---- A drive, partition, loop device or file that is open for reading.
+--- A drive, partition, loop device or file that is open: for reading, unless its serial number was given
+-- to write to it.
 --
 -- Fields: `path` (as given), `real_path`, `size`, `logical_block_size`, `physical_block_size` (bytes),
 -- `direct` (false: reads go through the page cache), and what sysfs says of it, looked up when first
@@ -50,6 +51,7 @@ local Drive = {}
 local OWN <const> = {
   path = true, real_path = true, size = true, logical_block_size = true,
   physical_block_size = true, direct = true, major = true, minor = true, type = true,
+  writable = true, diskseq = true, inode = true,
 }
 
 -- What sysfs says, looked up once: a drive that has gone since is still the one it was.
@@ -71,18 +73,26 @@ function Drive.__index(drive, key)
   return known(drive)[key]
 end
 
---- Open a drive, partition, loop device or file. Nothing is ever written to it.
+--- Open a drive, partition, loop device or file. Nothing is ever written to it without `write`.
 -- @tparam string path
 -- @tparam[opt] table options  `buffered` (true: through the page cache), `size` (bytes: needed for a
---   character device; of others only the beginning is used)
+--   character device; of others only the beginning is used), `write` = {`serial` = what
+--   `hddlua identify --serial` prints, `overwrite_data` (false)}: to write to it, see docs/writing.md
 -- @treturn[1] Drive
 -- @return[2] nil, message, code
 -- @usage local drive <close> = assert(hdd.open("/dev/sdb"))
 -- print(drive.model, drive.serial, drive.size)
 function M.open(path, options)
-  local device, message, code = core.open(path, options)
+  local device, message, code, checked
+  if type(options) == "table" and options.write ~= nil then
+    device, message, code = require("hdd.consent").open(path, options)
+    checked = message
+  else
+    device, message, code = core.open(path, options)
+  end
   if not device then return nil, message, code end
   local drive = {device = device}
+  if checked then drive.consent = {options = options.write, before = checked.identity} end
   for key in pairs(OWN) do drive[key] = device[key] end
   return setmetatable(drive, Drive)
 end
@@ -94,13 +104,37 @@ function Drive:identity()
   return require("hdd.sysfs").document(known(self))
 end
 
+-- Options with the drive's name in the stamp of a write or a verify; nil, message, code when a first write
+-- is not allowed any more.
+local function prepared(drive, options)
+  local operation = type(options) == "table" and options.operation
+  if operation ~= "write" and operation ~= "verify" then return options end
+  local consent = require "hdd.consent"
+  local given = rawget(drive, "consent")
+  if operation == "write" and given and not given.repeated then
+    local allowed, message, code = consent.again(drive, given.options, given.before)
+    if not allowed then return nil, message, code end
+    given.repeated = true
+  end
+  local stamp = options.stamp or {}
+  if type(stamp) ~= "table" or stamp.serial ~= nil then return options end
+  local complete = {serial = consent.name(known(drive))}
+  for key, value in pairs(stamp) do complete[key] = value end
+  local all = {}
+  for key, value in pairs(options) do all[key] = value end
+  all.stamp = complete
+  return all
+end
+
 --- Start a workload on a thread of its own.
 -- @tparam table options  see above
 -- @treturn[1] Job with `:progress()`, `:snapshot()`, `:stop()`, `:wait([timeout_s])`, `:result()`
 -- @return[2] nil, message, code
 -- @usage local job = assert(drive:start {pattern = "random", depth = 8, runtime = 60})
 function Drive:start(options)
-  return job.start(self, options)
+  local all, message, code = prepared(self, options)
+  if all == nil and code then return nil, message, code end
+  return job.start(self, all)
 end
 
 --- Run a workload: start it and wait for its end. In a task the other tasks go on meanwhile.
@@ -110,7 +144,9 @@ end
 -- @usage local r = assert(drive:run {pattern = "random", block_size = 4096, depth = 8, ramp = 10, runtime = 120})
 -- print(r.iops, r.latency:percentile(99))
 function Drive:run(options)
-  return job.run(self, options)
+  local all, message, code = prepared(self, options)
+  if all == nil and code then return nil, message, code end
+  return job.run(self, all)
 end
 
 --- A queue for scripts that decide from each completion.

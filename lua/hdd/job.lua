@@ -30,6 +30,12 @@ local function in_flight_bytes(options)
   return math.type(depth) == "integer" and math.type(block_size) == "integer" and depth * block_size or 0
 end
 
+-- What was issued, as bytes read and bytes written.
+local function by_direction(bytes, writes)
+  if writes then return 0, bytes end
+  return bytes, 0
+end
+
 --- Start a job. Users call `drive:start`.
 -- @tparam Drive drive
 -- @tparam table options  see `hdd.device`
@@ -39,9 +45,11 @@ function M.start(drive, options)
   task.check()
   local job, message, code
   local watch
+  local writes = type(options) == "table" and options.operation == "write"
   if drive.type ~= "character" then -- no drive: nobody's I/O on it matters
-    watch = require("hdd.foreign").begin(drive,
-      function() return job and job:progress().issued_bytes or 0 end, in_flight_bytes(options))
+    watch = require("hdd.foreign").begin(drive, function()
+      return by_direction(job and job:progress().issued_bytes or 0, writes)
+    end, in_flight_bytes(options))
   end
   job, message, code = core.start(drive.device, options)
   if not job then return nil, message, code end
@@ -78,7 +86,7 @@ function Job:result()
   watches[self] = nil
   local result = self:outcome()
   if watch then
-    result.foreign, result.steal = watch:finish(result.issued_bytes)
+    result.foreign, result.steal = watch:finish(by_direction(result.issued_bytes, result.operation == "write"))
   end
   return result
 end

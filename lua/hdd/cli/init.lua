@@ -23,7 +23,7 @@ local current         -- the output whose document an error must not lose
 
 -- Options of every procedure's script: they are not the procedure's parameters.
 local OUTPUTS <const> = {
-  "json", "csv", "fio_log", "plot", "save", "force", "charset", "buffered", "size", "drive",
+  "json", "csv", "fio_log", "fio_json", "fio_bins", "plot", "save", "force", "charset", "buffered", "size", "drive",
 }
 
 --- Ends the script because it could not be run: a message on standard error, exit status 2.
@@ -45,10 +45,11 @@ end
 -- @tparam string script       name of the script
 -- @tparam string description
 -- @tparam string example      a command
+-- @tparam[opt] {string,string} argument  what it is given in place of a drive: name, description
 -- @treturn Parser  of argparse: add options, hand it to `parse`
 -- @usage local parser = cli.parser("qdsweep", "Random reads.", "hddlua qdsweep /dev/sdX --quick")
 -- cli.option(parser, "--depths", "LIST", "queue depths (default: 1,2,4,8,16,24)", units.integers)
-function M.parser(script, description, example)
+function M.parser(script, description, example, argument)
   M.called(script)
   local parser = argparse(script, description .. " Nothing is written to the drive.")
   parser:epilog("Example: " .. example .. "\n\n"
@@ -56,7 +57,8 @@ function M.parser(script, description, example)
     .. "Exit status: 0 done; 1 reads failed, or the drive did; 2 could not be run; 3 not saved;\n"
     .. "130 interrupted, and what was measured is saved.")
   parser:help_max_width(100):help_description_margin(28):usage_max_width(100)
-  parser:argument("drive", "drive, partition, loop device or file")
+  argument = argument or { "drive", "drive, partition, loop device or file" }
+  parser:argument(argument[1], argument[2])
   return parser
 end
 

@@ -8,6 +8,7 @@ local csv = require "hdd.view.csv"
 local destination = require "hdd.cli.destination"
 local document = require "hdd.document"
 local file = require "hdd.file"
+local fiojson = require "hdd.view.fiojson"
 local fiolog = require "hdd.view.fiolog"
 local lfs = require "lfs"
 local plot = require "hdd.cli.plot"
@@ -37,8 +38,8 @@ local function place_of(path)
 end
 
 --- Prepares the outputs that were asked for.
--- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `plot`, `save`, `force`, `charset` ("utf8",
---   "ascii", or nil: by the locale)
+-- @tparam table options  as parsed: `json`, `csv`, `fio_log`, `fio_json` (and `fio_bins`: with its
+--   histogram), `plot`, `save`, `force`, `charset` ("utf8", "ascii", or nil: by the locale)
 -- @tparam Drive drive
 -- @tparam string name    of the script, for messages
 -- @treturn Output
@@ -70,11 +71,13 @@ function M.new(options, drive, name)
     if not drawable then return nil, why end
   end
   for _, wanted in ipairs { { "json", options.json }, { "csv", options.csv }, { "plot", options.plot },
+    { "fio_json", options.fio_json },
     { "fio_log", log and (STDOUT[log] and log or fiolog.file_name(log)) } } do
     local ok, message = add(wanted[1], wanted[2])
     if not ok then return nil, message end
   end
   if on_stdout > 1 then return nil, "standard output can take only one of the results" end
+  self.fio_bins = options.fio_bins
   self.save_path = options.save and true or nil
   self.quiet = on_stdout > 0
   return self
@@ -153,6 +156,9 @@ local function write_all(self, d)
     all = drawn and write(self, self.files.plot, drawn) and all
   end
   if self.files.fio_log then all = write(self, self.files.fio_log, fiolog.bandwidth(d)) and all end
+  if self.files.fio_json then
+    all = write(self, self.files.fio_json, fiojson.document(d, { bins = self.fio_bins })) and all
+  end
   return all
 end
 

@@ -244,7 +244,8 @@ local FORMS = {
   zoneprofile = { how = describe_zones, show = show_zones, summarize = summarize_profile },
   qdsweep = { how = describe_sweep, show = show_sweep, summarize = summarize_sweep },
   surface = "hdd.view.surface",
-  seekprofile = "hdd.view.seekprofile", burnin = "hdd.view.burnin",
+  seekprofile = "hdd.view.seekprofile",
+  fiojob = "hdd.view.fiojob", burnin = "hdd.view.burnin",
 }
 
 --- A whole document as text.

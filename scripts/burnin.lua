@@ -9,7 +9,7 @@ local units = require "hdd.units"
 
 -- What is no parameter of the procedure.
 local OPTIONS <const> = {
-  "drives", "json", "force", "charset", "buffered", "state", "resume", "max_parallel", "plan", "quick",
+  "drives", "json", "force", "charset", "buffered", "state", "resume", "max_parallel", "plan", "confirm",
 }
 
 local function hours(text)
@@ -17,13 +17,25 @@ local function hours(text)
   return seconds and seconds / 3600, message
 end
 
+local function words(text)
+  local list = {}
+  for word in text:gmatch("[^,]+") do list[#list + 1] = word end
+  return list
+end
+
 local function parse()
   local parser = frame.parser("burnin", "Burns drives in: SMART, self-tests, everything read, seek "
-    .. "stress, rates before and after; to PASS, WARN or FAIL, with reasons.", "")
-  parser:epilog("Example: hddlua burnin /dev/sdb /dev/sdc --loops 2 --json results/\n\n"
+    .. "stress, rates before and after; with --write everything written and verified; to PASS, WARN or "
+    .. "FAIL, with reasons. Without --write nothing is written.", "")
+  parser:epilog("Example: hddlua burnin /dev/sdb /dev/sdc --loops 2 --json results/\n"
+    .. "         hddlua burnin /dev/sdb --write --confirm WD-WXL0E12345\n\n"
     .. "Exit status: 0 passed (also with warnings); 1 a drive failed; 2 a drive could not be tested;\n"
     .. "3 a result could not be saved; 130 interrupted, and --resume goes on.")
   parser:argument("drives", "drives (with --resume: default all that were begun)"):args("*")
+  parser:flag("--write", "overwrite ALL DATA with stamps, and verify them")
+  cli.option(parser, "--confirm", "SERIAL", "agree to that, for each drive (else it is asked for)"):count("*")
+  parser:flag("--overwrite-data", "also where a file system or partition table is recognised")
+  cli.option(parser, "--pattern", "LIST", "of stamp, aa, 55, ff, 00, random (default: stamp)", words)
   cli.option(parser, "--loops", "N", "read, stress and write so often (default: 1)", units.integer)
   cli.option(parser, "--hours", "H", "or until so many hours have passed", hours)
   cli.option(parser, "--stress", "TIME", "of each kind of seek stress (default: 5 min)", units.duration)
@@ -61,6 +73,7 @@ local function split(parsed)
     if not given then cli.refuse(message) end
     parsed.criteria_path, parsed.criteria = parsed.criteria, given
   end
+  parsed.patterns, parsed.pattern = parsed.pattern, nil
   parsed.completion = nil
   return parsed, options
 end
@@ -74,6 +87,7 @@ cli.main(function()
   local plan = session.plan(entries, look)
   if options.json ~= "-" then io.write(plan, "\n") end
   if options.plan then return 0 end
+  session.confirm(entries, options)
   local results = session.run(entries, options)
   return session.finish(results, options, look)
 end)

@@ -5,12 +5,14 @@
 -- @usage local document = assert(burnin.run(drive, { stress = 60 }))
 -- print(document.verdict.status)
 -- for _, reason in ipairs(document.verdict.reasons) do print(reason.what, reason.where) end
+local consent = require "hdd.consent"
 local criteria = require "hdd.procedure.burnin.criteria"
 local own_word = require "hdd.procedure.burnin.own_word"
 local parameters = require "hdd.procedure.parameters"
 local plan = require "hdd.procedure.burnin.plan"
 local run = require "hdd.procedure.burnin.run"
 local verdict = require "hdd.procedure.burnin.verdict"
+local write = require "hdd.procedure.burnin.write"
 
 local M = {}
 
@@ -30,7 +32,7 @@ local PATTERNS <const> = {
   stamp = true, aa = true, ["55"] = true, ff = true, ["00"] = true, random = true,
 }
 local LOOPS <const> = 10000
-local ENODEV <const> = 19
+local EBADF <const>, ENODEV <const> = 9, 19
 
 -- How each kind of phase is run: f(run, entry, resume) -> true, or nil, message, code.
 local PHASES = {
@@ -38,6 +40,7 @@ local PHASES = {
   surface = require("hdd.procedure.burnin.surface").run,
   stress = require("hdd.procedure.burnin.stress").run,
   baseline = require("hdd.procedure.burnin.baseline").run,
+  write = write.write, verify = write.verify,
 }
 
 local function read_patterns(reader)
@@ -204,6 +207,7 @@ local function conclude(r)
   s.read_bytes, s.written_bytes = sum(d.phases, "read_bytes"), sum(d.phases, "written_bytes")
   s.unreadable_bytes, s.slow_bytes = sum(d.unreadable, "length_bytes"), sum(d.slow, "length_bytes")
   s.mismatching_blocks, s.write_errors = sum(d.mismatches, "blocks"), #d.write_failures
+  s.state = write.left(d)
   local hottest
   for _, entry in ipairs(d.timeline) do
     if entry.temperature_c and entry.temperature_c > (hottest or -300) then hottest = entry.temperature_c end
@@ -257,7 +261,10 @@ local function begin(drive, p, planned, observer)
   if not data then
     d.phases, d.plan = planned.phases, { bytes_per_s = planned.bytes_per_s, all_s = planned.all_s }
     for _, phase in ipairs(d.phases) do phase.status = "waiting" end
+    -- In every stamp; a drive without a serial number may have another name after a reboot.
+    d.plan.stamp_name = p.write and consent.name(drive) or nil
   end
+  r.stamp_serial = d.plan.stamp_name
   return r
 end
 
@@ -286,6 +293,9 @@ function M.run(drive, given, observer)
     p = planned and planned.parameters
   end
   if not p then return nil, message, code end
+  if p.write and not drive.writable then
+    return nil, "write: the drive was not opened for writing (hdd.open's `write`)", EBADF
+  end
   local r = begin(drive, p, planned, observer)
   r.document.interruptions = observer.interruptions or {}
   local done

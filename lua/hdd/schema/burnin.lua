@@ -65,6 +65,8 @@ local phases = { "phases", "list", "in the order in which they are run", of = {
   { "read_bytes", "integer?", "read in it" },
   { "written_bytes", "integer?", "written in it" },
   { "covered_bytes", "integer?", "of the surface: tried, written, or verified" },
+  { "busy_s", "number?", "of writing and verifying: what that took, pauses left out" },
+  { "mismatching_blocks", "integer?", "of verifying: all of them, `mismatches` may list fewer" },
   { "bandwidth_bytes_per_s", "number?", "rate" },
   { "iops", "number?", "of a baseline, at its first depth" },
   { "failing_lba", "integer?", "of a self-test" },
@@ -154,6 +156,7 @@ local own = {
   { "plan", "object", "what was known before", of = {
     { "bytes_per_s", "number?", "rate found by the quick look" },
     { "all_s", "number?", "estimate for all phases" },
+    { "stamp_name", "string?", "the drive's name in the stamps" },
   } },
   phases,
   { "verdict", "object", "what came of it, and why", of = {

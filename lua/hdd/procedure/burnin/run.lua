@@ -3,7 +3,6 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.burnin.run
 local capdiff = require "hdd.drive.capdiff"
-local core = require "hdd.core"
 local document = require "hdd.document"
 local health = require "hdd.health"
 local json = require "hdd.json"
@@ -138,6 +137,20 @@ function Run:job(options, state)
   return self.m:run(options, state)
 end
 
+--- Runs a job that writes. Its failures are no failed reads: they are not added to those.
+-- @tparam table options
+-- @tparam function state
+-- @treturn table  its results
+-- @return or nil, message, code
+function Run:write_job(options, state)
+  local d, m = self.document, self.m
+  m.document = setmetatable({ errors = d.errors + #d.write_failures, failures = {}, slowest = {} },
+    { __index = d })
+  local result, message, code = self:job(options, state)
+  m.document = d
+  return result, message, code
+end
+
 --- Between two slices of a load: the temperature is looked at, at most once a minute; a drive that is
 -- too hot has a pause until it has cooled.
 -- @treturn boolean  was it looked at?
@@ -215,8 +228,5 @@ function Run:look(entry)
   entry.temperature_c = facts.summary.temperature_c
   return said
 end
-
---- The monotonic clock, ns.
-M.now = core.now
 
 return M

@@ -167,6 +167,35 @@ local function keep_sound(said, warnings)
   end
 end
 
+--- What is in a snapshot's document.
+-- @tparam table document  schema hddlua.smart/1; not changed
+-- @tparam[opt] string path  where it is from, for messages
+-- @treturn[1] table  as of `read`, with `source.kind` "snapshot"
+-- @return[2] nil, message, code
+-- @usage local said = assert(health.of(assert(document.load("sdb-2025.json"))))
+function M.of(document, path)
+  path = path or "the document"
+  local found = document.health
+  if document.schema ~= "hddlua.smart/1" or type(found) ~= "table" or not found.kind then
+    return nil, path .. ": is a result of hddlua, but no snapshot of what a drive says", ENODATA
+  end
+  local said = {}
+  for section, value in pairs(found) do said[section] = value end
+  local warnings = {}
+  keep_sound(said, warnings)
+  said.source = {path = path, name = path:match("[^/]+$"), kind = "snapshot",
+    read_at = document.started_at, warnings = warnings}
+  said.verdict = document.verdict
+  -- What another version, or somebody's editor, has left out.
+  for _, section in ipairs {"identity", "temperature", "power_on", "power_cycles"} do
+    if type(said[section]) ~= "table" then said[section] = {} end
+  end
+  if #warnings > 0 or #said.verdict.reasons == 0 or not STATUS[said.verdict.status] then
+    M.judge(said)
+  end
+  return setmetatable(said, HEALTH)
+end
+
 --- What is in a file: a snapshot (`hddlua smart --save`), a recording, a libatasmart blob; or what
 -- a drive says now.
 -- @tparam string path
@@ -185,23 +214,7 @@ function M.load(path, options)
   local document
   document, message, code = require("hdd.document").load(path)
   if not document then return nil, message, code end
-  local said = document.health
-  if document.schema ~= "hddlua.smart/1" or type(said) ~= "table" or not said.kind then
-    return nil, path .. ": is a result of hddlua, but no snapshot of what a drive says", ENODATA
-  end
-  local warnings = {}
-  keep_sound(said, warnings)
-  said.source = {path = path, name = path:match("[^/]+$"), kind = "snapshot",
-    read_at = document.started_at, warnings = warnings}
-  said.verdict = document.verdict
-  -- What another version, or somebody's editor, has left out.
-  for _, section in ipairs {"identity", "temperature", "power_on", "power_cycles"} do
-    if type(said[section]) ~= "table" then said[section] = {} end
-  end
-  if #warnings > 0 or #said.verdict.reasons == 0 or not STATUS[said.verdict.status] then
-    M.judge(said)
-  end
-  return setmetatable(said, HEALTH)
+  return M.of(document, path)
 end
 
 -- --- a Drive's methods ----------------------------------------------------------------------

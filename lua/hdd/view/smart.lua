@@ -23,6 +23,16 @@ local SECTIONS = {
   {"libatasmart", attributes.opinions}, {"notes", notes.draw},
 }
 
+--- Draws all sections.
+-- @tparam Page page      of hdd.view.health.page, or what has its methods
+-- @tparam table said     what `hdd.health.read` gave
+-- @tparam table options  `all`, `before`
+function M.draw(page, said, options)
+  for _, section in ipairs(SECTIONS) do
+    page:draw(said, section[1], section[2], options)
+  end
+end
+
 --- The text.
 -- @tparam table said  what `hdd.health.read` gave
 -- @tparam[opt] table options  `width` (columns; nil: as wide as it takes), `utf8`, `all` (true:
@@ -32,9 +42,7 @@ local SECTIONS = {
 function M.text(said, options)
   options = options or {}
   local page = pages.new(options)
-  for _, section in ipairs(SECTIONS) do
-    page:draw(said, section[1], section[2], options)
-  end
+  M.draw(page, said, options)
   return page:text()
 end
 

@@ -8,7 +8,6 @@ local csv = require "hdd.view.csv"
 local destination = require "hdd.cli.destination"
 local document = require "hdd.document"
 local file = require "hdd.file"
-local fiojson = require "hdd.view.fiojson"
 local fiolog = require "hdd.view.fiolog"
 local lfs = require "lfs"
 local plot = require "hdd.cli.plot"
@@ -157,7 +156,8 @@ local function write_all(self, d)
   end
   if self.files.fio_log then all = write(self, self.files.fio_log, fiolog.bandwidth(d)) and all end
   if self.files.fio_json then
-    all = write(self, self.files.fio_json, fiojson.document(d, { bins = self.fio_bins })) and all
+    local text = require("hdd.view.fiojson").document(d, { bins = self.fio_bins })
+    all = write(self, self.files.fio_json, text) and all
   end
   return all
 end

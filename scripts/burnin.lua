@@ -1,15 +1,19 @@
 #!/usr/bin/env hddlua
 -- burnin: everything that can be asked of drives before they are trusted with data, to a verdict.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+local again = require "hdd.cli.burnin.again"
+local agreement = require "hdd.cli.burnin.agreement"
 local cli = require "hdd.cli"
 local criteria = require "hdd.procedure.burnin.criteria"
 local frame = require "hdd.cli.health"
+local results = require "hdd.cli.burnin.results"
 local session = require "hdd.cli.burnin"
 local units = require "hdd.units"
 
 -- What is no parameter of the procedure.
 local OPTIONS <const> = {
   "drives", "json", "force", "charset", "buffered", "state", "resume", "max_parallel", "plan", "confirm",
+  "on_finish", "unit",
 }
 
 local function hours(text)
@@ -50,8 +54,11 @@ local function parse()
   cli.option(parser, "--rpm", "RPM", "turns a minute, if the drive does not tell; 0: none", cli.count)
   cli.option(parser, "--max-parallel", "N", "drives at a time (default: all)", units.integer)
   parser:flag("--plan", "show the plan and end")
+  parser:flag("--unit", "print the systemd unit that goes on at each boot")
   parser:flag("--resume", "go on with what was interrupted")
   cli.option(parser, "--state", "PATH", "file or folder for what to go on from")
+  cli.option(parser, "--on-finish", "COMMAND",
+    "run it at the end, with HDDLUA_VERDICT and HDDLUA_DOCUMENT set")
   cli.option(parser, "--json", "PATH", "save the documents there: file or folder (default: here)")
   parser:flag("--force", "overwrite files, and begin anew where a burn-in has been begun")
   parser:option("--charset", "characters of tables (default: by the locale)"):choices { "utf8", "ascii" }
@@ -87,7 +94,10 @@ cli.main(function()
   local plan = session.plan(entries, look)
   if options.json ~= "-" then io.write(plan, "\n") end
   if options.plan then return 0 end
-  session.confirm(entries, options)
-  local results = session.run(entries, options)
-  return session.finish(results, options, look)
+  agreement.confirm(entries, options)
+  again.tell_resume(entries, options)
+  local all = session.run(entries, options)
+  local status = results.finish(all, options, look)
+  if options.on_finish then results.on_finish(all, options.on_finish) end
+  return status
 end)

@@ -2,6 +2,7 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local document = require "hdd.document"
 local faultfs = require "spec.support.faultfs"
+local hddsim = require "spec.support.hddsim"
 local needs = require "spec.support.needs"
 local process = require "spec.support.process"
 local scratch = require "spec.support.scratch"
@@ -97,6 +98,90 @@ describe("hddlua burnin", function()
     assert.same({ 3 * MiB, 512 }, { d.unreadable[1].offset_bytes, d.unreadable[1].length_bytes })
     assert.equal("stopped", d.interruptions[1].reason)
     assert.equal("", (shell.run("ls " .. where .. "/state")))
+  end)
+
+  describe("with --write", function()
+    local WRITE <const> = { "--write", "--no-surface", "--no-self-tests", "--stress", "0" }
+
+    local function name_of(path) return path:match("[^/]*$") end
+
+    local function write(where, path, ...)
+      local more = table.pack(...)
+      return burnin(where, path, table.unpack(table.move(more, 1, more.n, #WRITE + 1, { table.unpack(WRITE) })))
+    end
+
+    it("writes nothing at all until each drive is confirmed by its name", function()
+      local where = folder()
+      local one, other = scratch.file(MiB), scratch.file(MiB)
+      local before = shell.run(("sha256sum %s %s"):format(one, other))
+      for _, confirm in ipairs { {}, { "--confirm", name_of(one) }, { "--confirm", "another" } } do
+        local r = write(where, one, other, table.unpack(confirm))
+        assert.equal(2, r.status)
+        assert.matches("not written to: that has to be agreed to .*%-%-confirm scratch.*Nothing has been written", r.stderr)
+        shell.run("rm -rf " .. where .. "/state")
+      end
+      assert.equal(before, shell.run(("sha256sum %s %s"):format(one, other)))
+    end)
+
+    it("takes the name when it is typed at a terminal, and nothing else", function()
+      local where, path = folder(), scratch.file(MiB)
+      local before = shell.run("sha256sum " .. path)
+      local function at_terminal(text)
+        local argv = { process.interpreter, "burnin", path, "--no-baseline", "--rpm", "0", "--state",
+          where .. "/state/", "--json", where, "--force" }
+        table.move(WRITE, 1, #WRITE, #argv + 1, argv)
+        return process.run(argv, { terminal = { columns = 80, rows = 24 },
+          events = { { when = "to agree: ", input = text .. "\n" } } })
+      end
+      local r = at_terminal("yes")
+      assert.equal(2, r.status)
+      assert.matches("ALL DATA on .* will be overwritten; nothing is recognised on it", r.stdout)
+      assert.equal(before, shell.run("sha256sum " .. path))
+      assert.equal(0, at_terminal(name_of(path)).status)
+      assert.are_not.equal(before, shell.run("sha256sum " .. path))
+    end)
+
+    it("refuses a file system without --overwrite-data, whoever agrees", function()
+      local where, path = folder(), scratch.file(4 * MiB)
+      shell.must("mkfs.ext4 -q -F " .. path)
+      local r = write(where, path, "--confirm", name_of(path))
+      assert.equal(2, r.status)
+      assert.matches("it holds data %(ext4", r.stderr)
+      shell.run("rm -rf " .. where .. "/state")
+      r = write(where, path, "--confirm", name_of(path), "--overwrite-data", "--pattern", "aa,random")
+      assert.equal(0, r.status, r.stderr)
+      local d = documents(where)[1]
+      assert.same({ "aa", "random" }, d.parameters.patterns)
+      assert.equal(2 * 4 * MiB, d.summary.written_bytes)
+      assert.matches("all of it was overwritten", d.summary.state)
+    end)
+
+    it("says after Ctrl-C what state the drive is in, and goes on to verify all that it wrote", function()
+      needs.hddsim()
+      local where = folder()
+      local drive <close> = hddsim.start("tiny,capacity=384M,fault=flip:1000:bit=3:on=write")
+      local common = { "--state", where .. "/state/", "--json", where .. "/d.json", "--confirm", name_of(drive.path),
+        "--charset", "ascii" }
+      local argv = { process.interpreter, "burnin", drive.path, "--no-baseline", "--rpm", "0" }
+      table.move(WRITE, 1, #WRITE, #argv + 1, argv)
+      table.move(common, 1, #common, #argv + 1, argv)
+      local first = process.run(argv, { events = { { when = "write stamp", after = 0.8, signal = "INT" } } })
+      assert.equal(130, first.status, first.stderr)
+      assert.matches("overwritten with stamp up to byte %d+", first.stdout:gsub("\n +", " "))
+      local resumed = { process.interpreter, "burnin", "--resume", drive.path, "--force" }
+      local r = process.run(table.move(common, 1, #common, #resumed + 1, resumed), { timeout = 60 })
+      assert.equal(1, r.status, r.stderr)
+      local d = assert(document.load(where .. "/d.json"))
+      assert.equal("complete", d.status)
+      assert.equal(1, #d.mismatches)
+      assert.same({ "bit rot", 512000, 512 },
+        { d.mismatches[1].kind, d.mismatches[1].offset_bytes, d.mismatches[1].length_bytes })
+      for _, phase in ipairs(d.phases) do
+        if phase.kind == "write" or phase.kind == "verify" then
+          assert.equal(384 * MiB, phase.covered_bytes)
+        end
+      end
+    end)
   end)
 
   it("refuses what it can't use before anything is begun", function()

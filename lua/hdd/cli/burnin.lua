@@ -1,28 +1,22 @@
 --- A burn-in session from the command line: drives are opened and their states found, a plan is shown,
--- all are run at once behind a live screen, and the results go where they belong.
+-- all are run at once behind a live screen, what comes of it is hdd.cli.burnin.results's.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.cli.burnin
 local batch = require "hdd.procedure.burnin.batch"
 local burnin = require "hdd.procedure.burnin"
 local cli = require "hdd.cli"
-local consent = require "hdd.consent"
-local core = require "hdd.core"
 local criteria = require "hdd.procedure.burnin.criteria"
 local document = require "hdd.document"
 local frame = require "hdd.cli.health"
 local hdd = require "hdd"
+local inhibit = require "hdd.cli.inhibit"
 local lfs = require "lfs"
 local live = require "hdd.cli.live"
-local printable = require "hdd.printable"
-local report = require "hdd.view.report"
 local state = require "hdd.state"
-local sysfs = require "hdd.sysfs"
 local task = require "hdd.task"
 local view = require "hdd.view.burnin"
 
 local M = {}
-
-local EBADMSG <const> = 74
 
 -- One drive of the session. `problem` is why it can't be run.
 local Entry = {}
@@ -155,76 +149,6 @@ function M.plan(entries, look)
   return #plans > 0 and view.plan(plans, look) or ""
 end
 
--- What stands on the drive, for the person who is to give it up.
-local function contents(signatures)
-  local words = {}
-  for i, s in ipairs(signatures) do
-    words[i] = (s.type or s.usage or "data") .. (s.label and " \"" .. s.label .. "\"" or "")
-  end
-  return #words > 0 and "it holds " .. table.concat(words, ", ") or "nothing is recognised on it"
-end
-
--- Asks for the drive's name to be typed.
-local function typed(entry, name, signatures)
-  io.stderr:write(printable.line(string.format("ALL DATA on %s (%s) will be overwritten; %s.",
-    entry.path, entry.name, contents(signatures)), true), "\n",
-    printable.line(string.format("Type %s to agree: ", name), true))
-  io.stderr:flush()
-  return printable.trim(io.stdin:read("l") or "") == name
-end
-
-local function listed(list, name)
-  for _, one in ipairs(list or {}) do
-    if one == name then return true end
-  end
-  return false
-end
-
--- Was it agreed that this drive is written to? One that is gone on with was, if it is known by a serial
--- number of its own.
-local function agree(entry, options, signatures)
-  local name = consent.name(entry.drive)
-  if listed(options.confirm, name) then return true end
-  if entry.saved and entry.identity.serial == name then return true end
-  local asks = core.isatty(io.stdin) and core.isatty(io.stderr)
-  if asks and typed(entry, name, signatures) then return true end
-  return nil, string.format("%s: not written to: %s (--confirm %s says so)", entry.path,
-    asks and "that was not its name" or "that has to be agreed to by its serial number", name)
-end
-
--- Opens a drive again, for writing. All checks are those of hdd.consent.
-local function reopen(entry, options)
-  local p = entry.parameters
-  local write = { serial = consent.name(entry.drive), overwrite_data = p.overwrite_data or false }
-  local found, message = consent.check(entry.path, {
-    serial = write.serial, overwrite_data = write.overwrite_data, buffered = options.buffered,
-  })
-  if not found then return nil, message end
-  local agreed
-  agreed, message = agree(entry, options, found.signatures)
-  if not agreed then return nil, message end
-  entry.drive:close()
-  entry.drive, message = hdd.open(entry.path, { write = write, buffered = options.buffered })
-  if not entry.drive then return nil, message end
-  if sysfs.difference(entry.identity, entry.drive:identity()) then
-    return nil, entry.path .. ": it is another drive than a moment ago"
-  end
-  return true
-end
-
---- Makes sure that every drive that is to be written to may be, before the first is: its name is given
--- (`confirm`) or typed. One that may not ends the script with status 2, and nothing is written at all.
--- @tparam {Entry,...} entries
--- @tparam table options  `confirm` (list of names), `buffered`
-function M.confirm(entries, options)
-  for _, entry in ipairs(entries) do
-    if not entry.problem and entry.parameters.write then
-      local ok, message = reopen(entry, options)
-      if not ok then cli.refuse(message .. ". Nothing has been written.") end
-    end
-  end
-end
-
 -- What a drive's run is told with.
 local function observer_of(entry, screen, i)
   local kept = entry.state
@@ -245,6 +169,8 @@ end
 function M.run(entries, options)
   local names, jobs, results = {}, {}, {}
   for i, entry in ipairs(entries) do names[i] = entry.name end
+  local inhibitor <close>, why = inhibit.hold("burn-in of " .. table.concat(names, ", "))
+  if not inhibitor then frame.say(why) end
   local screen <close> = live.new(names, { charset = options.charset })
   for i, entry in ipairs(entries) do
     if not entry.problem then
@@ -265,94 +191,6 @@ function M.run(entries, options)
     result.traceback = r.traceback
   end
   return results
-end
-
--- The documents are laid beside one another and judged anew.
-local function judge_batch(results)
-  local documents, rules = {}, {}
-  for _, r in ipairs(results) do
-    if r.document then
-      documents[#documents + 1] = r.document
-      rules[r.document] = assert(criteria.merge(r.entry.parameters.criteria))
-    end
-  end
-  batch.compare(documents)
-  for _, d in ipairs(documents) do
-    if d.batch then burnin.judge(d, rules[d]) end
-  end
-  local odd, index = batch.odd(documents), {}
-  for i, r in ipairs(results) do
-    if r.document then index[r.document] = i end
-  end
-  for _, entry in ipairs(odd) do entry.index = index[documents[entry.index]] end
-  return odd
-end
-
--- Saves a document under a name of its own or the one that was asked for. A state is removed only once
--- its document is saved.
-local function save(r, options)
-  local d = r.document
-  local path = frame.place(options.json or ".", document.file_name(d))
-  if path == "-" then return frame.write("-", document.encode(d), options) end
-  local ok, message, code = document.save(d, path, { force = options.force })
-  if code == EBADMSG then -- a fault of ours, but no reason to lose what was measured
-    frame.write(path, document.encode(d), { force = true })
-  end
-  if not ok then frame.say(message) else r.path = path end
-  return ok and 0 or 3
-end
-
--- The state goes when the document is there; after an interruption it is what to go on from.
-local function settle(r, saved)
-  local kept, d = r.entry.state, r.document
-  if not kept then return end
-  if d and d.status ~= "interrupted" and saved then
-    kept:finish()
-  else
-    if d and d.status == "interrupted" and r.entry.make then kept:save(r.entry.make(), true) end
-    kept:close()
-  end
-end
-
-local function status_of(r)
-  if not r.document then return r.traceback and 3 or r.code == 4 and 0 or 2 end
-  return r.document.verdict.status == "FAIL" and 1 or 0
-end
-
---- Saves and prints the results.
--- @tparam {table,...} results  of `run`
--- @tparam table options  `json`, `force`, `charset`
--- @tparam table look     `width`, `utf8`
--- @treturn integer  exit status
-function M.finish(results, options, look)
-  local signal = core.interrupt_pending()
-  core.clear_interrupt()
-  local odd = judge_batch(results)
-  local status, unsaved, interrupted = 0, false, false
-  for _, r in ipairs(results) do
-    local saved = r.document and save(r, options) or 0
-    unsaved = unsaved or saved ~= 0
-    settle(r, saved == 0)
-    status = frame.worse(status, status_of(r))
-    interrupted = interrupted or r.document ~= nil and r.document.status == "interrupted"
-    if r.traceback then frame.say(r.message .. "\n" .. r.traceback) end
-  end
-  if options.json ~= "-" then
-    for _, r in ipairs(results) do
-      if r.document then io.write(assert(report.text(r.document, look)), "\n") end
-    end
-    if #results > 1 then io.write(view.batch(results, odd, look)) end
-  end
-  for _, r in ipairs(results) do
-    if r.path then frame.say("saved as " .. r.path) end
-    if not r.document and not r.entry.problem then frame.say(r.name .. ": " .. r.message) end
-    if r.document and r.document.status == "interrupted" then
-      frame.say(string.format("%s: interrupted: `hddlua burnin --resume %s` goes on", r.name, r.entry.path))
-    end
-  end
-  if unsaved then return 3 end
-  if interrupted or signal then return 128 + (signal or 2) end
-  return status
 end
 
 return M

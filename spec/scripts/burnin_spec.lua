@@ -117,7 +117,8 @@ describe("hddlua burnin", function()
       for _, confirm in ipairs { {}, { "--confirm", name_of(one) }, { "--confirm", "another" } } do
         local r = write(where, one, other, table.unpack(confirm))
         assert.equal(2, r.status)
-        assert.matches("not written to: that has to be agreed to .*%-%-confirm scratch.*Nothing has been written", r.stderr)
+        assert.matches("not written to: that has to be agreed to .*%-%-confirm scratch.*Nothing has been written",
+          r.stderr)
         shell.run("rm -rf " .. where .. "/state")
       end
       assert.equal(before, shell.run(("sha256sum %s %s"):format(one, other)))

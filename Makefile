@@ -157,6 +157,7 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	  install -D -m 644 lua/$$file $(DESTDIR)$(PREFIX)/share/lua/5.4/$$file; \
 	  install -D -m 644 $(BUILD)/$${file%.lua}.luac $(DESTDIR)$(PREFIX)/lib/lua/5.4/$${file%.lua}.luac; done
 	install -m 644 lua/hdd/view/figure/chart.js $(DESTDIR)$(PREFIX)/share/lua/5.4/hdd/view/figure
+	install -m 644 lua/hdd/view/html/*.css lua/hdd/view/html/*.js $(DESTDIR)$(PREFIX)/share/lua/5.4/hdd/view/html
 	install -d $(DESTDIR)$(PREFIX)/share/hddlua/scripts $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install scripts/*.lua $(DESTDIR)$(PREFIX)/share/hddlua/scripts
 	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples

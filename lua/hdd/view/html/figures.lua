@@ -1,0 +1,53 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
+--- Figures on a page: a chart with its legend, what it shows in words, its numbers folded below, and
+-- a picture for those who read without scripts.
+-- @module hdd.view.html.figures
+local chart = require "hdd.view.figure.chart"
+local digest = require "hdd.view.html.digest"
+local figure = require "hdd.view.figure"
+local markup = require "hdd.view.html.markup"
+local tables = require "hdd.view.html.tables"
+
+local M = {}
+
+local el = markup.el
+
+local function picture(f)
+  local svg = figure.svg(f, { width = 960, height = 540 })
+  if not svg then return nil end
+  return el("noscript", nil, el("img", { src = "data:image/svg+xml;base64," .. digest.base64(svg),
+    alt = f.description, width = "960", height = "540" }))
+end
+
+local function notes_of(f)
+  local items = {}
+  for i, text in ipairs(f.notes or {}) do items[i] = el("li", nil, text) end
+  return #items > 0 and el("ul", { class = "notes" }, items) or nil
+end
+
+--- One figure.
+-- @tparam table f         see hdd.view.figure
+-- @tparam table options   `pictures` (true: with a picture by gnuplot), `level` ("h3")
+-- @treturn Markup
+function M.draw(f, options)
+  local id = "figure-" .. f.id
+  local head, rows = figure.table(f)
+  return el("figure", { id = id, class = f.y2 and "tall" or nil },
+    el(options.level or "h3", { id = id .. "-title" }, f.title),
+    f.subtitle and el("p", { class = "subtitle" }, f.subtitle) or nil,
+    el("div", { class = "legend", role = "group", ["aria-label"] = "Shown: " .. f.title }),
+    el("div", { class = "chart" },
+      el("canvas", { role = "img", tabindex = "0", ["aria-label"] = f.title .. ". " .. (f.description or ""),
+        ["aria-describedby"] = id .. "-how" }),
+      el("p", { class = "unseen", id = id .. "-how" },
+        "The arrow keys go from point to point. The numbers are in the table below.")),
+    options.pictures and picture(f) or nil,
+    el("p", { class = "unseen", role = "status" }),
+    el("figcaption", nil, f.description or nil),
+    notes_of(f),
+    tables.folded("Numbers", string.format("%d %s", #rows, #rows == 1 and "row" or "rows"),
+      tables.plain(f.title, head, rows)),
+    el("script", { type = "application/json" }, markup.data(chart.configuration(f))))
+end
+
+return M

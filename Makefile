@@ -161,6 +161,7 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/share/hddlua/scripts $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install scripts/*.lua $(DESTDIR)$(PREFIX)/share/hddlua/scripts
 	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
+	install -m 644 examples/*.fio $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install -m 644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/hddlua
 
 uninstall:  ## remove what install put there

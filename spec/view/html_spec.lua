@@ -34,7 +34,7 @@ describe("the page of one drive", function()
     has(bytes, "<!DOCTYPE html>", '<html lang="en">', "<title>WDC WD6000HLHX-01JJPV0</title>")
     has(text, "Serial number WD-WXL0E1234567", "Capacity 600.1 GB (558.9 GiB)", "Rotates 10000 rpm",
       "Rate, outermost zone 155.0 MB/s (147.8 MiB/s)", "Time to read all of it 1 h 21 min",
-      "Random reads a second, most 221.2", "… at a depth of 16")
+      "Random reads a second, most 221.2 at depth 16")
   end)
 
   it("has every document with when it was measured, its rows and all its parameters", function()

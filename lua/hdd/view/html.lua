@@ -59,16 +59,24 @@ end
 local function title_of(list, options)
   if options.title then return options.title end
   if #list == 1 then return list[1].name end
+  if #list == 0 then return "No drive" end
+  return #list == 2 and list[1].name .. " and " .. list[2].name
+    or string.format("%s, %s and others", list[1].name, list[2].name)
+end
+
+-- A name is not broken where it fits into a line.
+local function heading_of(list, title, options)
+  if options.title or #list < 2 then return title end
   local names = {}
   for i, entry in ipairs(list) do
-    if i > 3 then
-      names[i] = string.format("%d more", #list - 3)
+    if #list > 2 and i == 3 then
+      names[#names + 1] = " and others"
       break
     end
-    names[i] = entry.name
+    names[#names + 1] = { i > 1 and (#list == 2 and " and " or ", ") or "",
+      el("span", { class = "whole" }, entry.name) }
   end
-  return #names > 0 and table.concat(names, " and ", 1, math.min(#names, 2))
-    .. (#names > 2 and " and others" or "") or "No drive"
+  return names
 end
 
 local function lead_of(list, documents)
@@ -80,8 +88,8 @@ local function lead_of(list, documents)
   for _, d in ipairs(documents) do
     local day = type(d.started_at) == "string" and d.started_at:match("^%d%d%d%d%-%d%d%-%d%d")
     if day then
-      first, last = not first and day or math.min and (day < first and day or first),
-        not last and day or (day > last and day or last)
+      if not first or day < first then first = day end
+      if not last or day > last then last = day end
     end
   end
   if first then what[#what + 1] = first == last and first or first .. " to " .. last end
@@ -117,7 +125,8 @@ local function draw_documents(page, list)
   local one = #list == 1
   for i, entry in ipairs(list) do
     for k, d in ipairs(entry.documents) do
-      drawn[#drawn + 1] = documents_of.draw(d, string.format("document-%d-%d", i, k), one and "" or entry.name)
+      drawn[#drawn + 1] = documents_of.draw(d, string.format("document-%d-%d", i, k),
+        one and "" or entry.name)
       if not schemas[d.schema] then
         schemas[d.schema] = true
         definitions[#definitions + 1] = documents_of.definitions(d.schema)
@@ -169,9 +178,10 @@ function M.page(documents, options)
   local title = title_of(entries, options)
   local page = setmetatable({ parts = {}, contents = {} }, Page)
   local colours, cards = #entries > 1 and colours_of(drawn, entries) or {}, {}
-  for i, entry in ipairs(entries) do cards[i] = card.draw(entry, colours[i]) end
+  for i, entry in ipairs(entries) do cards[i] = card.draw(entry, colours[i], #entries == 1) end
   if #entries > 0 then
-    page:part("drives", #entries == 1 and "The drive" or "The drives", el("div", { class = "cards" }, cards))
+    page:part("drives", #entries == 1 and "The drive" or "The drives",
+      el("div", { class = "cards" }, cards))
   end
   local beside = #entries > 1 and card.beside(entries)
   if beside then page:part("beside", "Beside one another", el("div", { class = "beside" }, beside)) end
@@ -179,7 +189,7 @@ function M.page(documents, options)
   draw_documents(page, entries)
   local body = el("body", nil,
     el("a", { class = "skip", href = "#main" }, "To the content"),
-    el("header", nil, el("h1", nil, title), el("p", { class = "lead" }, lead_of(entries, documents))),
+    el("header", nil, el("h1", nil, heading_of(entries, title, options)), el("p", { class = "lead" }, lead_of(entries, documents))),
     el("nav", { class = "contents", ["aria-label"] = "Contents" }, el("ul", nil, page.contents)),
     el("main", { id = "main" }, options.notes and notes_of(options.notes) or nil, page.parts),
     el("footer", nil, el("p", nil, "Made by hddlua " .. version .. ". This file holds all that it shows; "

@@ -20,8 +20,7 @@ local NUMBERS <const> = {
   { "zoneprofile", "mean_bytes_per_s", "Rate, mean" },
   { "zoneprofile", "full_read_s", "Time to read all of it" },
   { "qdsweep", "best_iops", "Random reads a second, most" },
-  { "qdsweep", "best_iops_depth", "… at a depth of" },
-  { "qdsweep", "gain", "… times those of depth 1" },
+  { "qdsweep", "gain", "Times those at depth 1" },
   { "seekprofile", "rpm", "Turns a minute, measured" },
   { "seekprofile", "seek_average_us", "Average seek" },
   { "seekprofile", "access_average_us", "Average access" },
@@ -45,12 +44,14 @@ end
 local function number_of(entry, row)
   local d = newest(entry, row[1])
   local value = d and type(d.summary) == "table" and d.summary[row[2]]
-  return type(value) == "number" and value or nil
+  return type(value) == "number" and value or nil, d
 end
 
-local function text_of(row, value)
+local function text_of(row, value, d)
   if row[2] == "gain" then return units.fixed(value, 2) end
+  local depth = row[2] == "best_iops" and d.summary.best_iops_depth
   return values.text(row[2], value)
+    .. (math.type(depth) == "integer" and string.format(" at depth %d", depth) or "")
 end
 
 local function turning(drive)
@@ -82,13 +83,14 @@ end
 
 --- A card.
 -- @tparam table entry     of `hdd.view.html.drives.of`
--- @tparam ?integer colour  of the drive in the charts; nil: not shown
+-- @tparam ?integer colour  of the drive in the charts; nil: not told
+-- @tparam boolean alone     false: its numbers stand beside those of others
 -- @treturn Markup
-function M.draw(entry, colour)
+function M.draw(entry, colour, alone)
   local facts = {}
   for _, row in ipairs(NUMBERS) do
-    local value = number_of(entry, row)
-    if value then facts[#facts + 1] = { row[3], text_of(row, value) } end
+    local value, d = number_of(entry, row)
+    if value and alone then facts[#facts + 1] = { row[3], text_of(row, value, d) } end
   end
   return el("article", { class = "card" },
     el("h3", nil, colour and { el("span", { class = "swatch c" .. colour, ["aria-hidden"] = "true" }), " " }
@@ -103,7 +105,7 @@ local function change(a, b)
   return string.format("%+.1f %%", (b / a - 1) * 100):gsub("^%-", "−")
 end
 
-local PLAIN <const> = { best_iops_depth = true, temperature_c = true, power_on_hours = true,
+local PLAIN <const> = { temperature_c = true, power_on_hours = true,
   power_cycles = true, temperature_max_c = true }
 
 --- The numbers of several drives, a column for each; of two the difference, too.
@@ -111,14 +113,15 @@ local PLAIN <const> = { best_iops_depth = true, temperature_c = true, power_on_h
 -- @treturn ?Markup  nil where no number is known of two
 function M.beside(list)
   local heads, rows = { { title = el("span", { class = "unseen" }, "number"), left = true } }, {}
-  for i, entry in ipairs(list) do heads[i + 1] = { title = entry.name } end
+  for i, entry in ipairs(list) do heads[i + 1] = { title = el("span", { class = "whole" }, entry.name) } end
   if #list == 2 then heads[4] = { title = "difference" } end
   for _, number in ipairs(NUMBERS) do
     local row, known, found = { number[3] }, 0, {}
     for i, entry in ipairs(list) do
-      found[i] = number_of(entry, number)
-      known = known + (found[i] and 1 or 0)
-      row[i + 1] = found[i] and text_of(number, found[i]) or "–"
+      local value, d = number_of(entry, number)
+      found[i] = value
+      known = known + (value and 1 or 0)
+      row[i + 1] = value and values.graded(text_of(number, value, d)) or "–"
     end
     if #list == 2 then row[4] = not PLAIN[number[2]] and change(found[1], found[2]) or "" end
     if known > 0 then rows[#rows + 1] = row end

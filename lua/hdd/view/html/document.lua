@@ -21,6 +21,17 @@ M.TITLES = {
   burnin = "Burn-in", fiojob = "fio job", compare = "Comparison",
 }
 
+-- Lists and objects whose keys alone say too little.
+local NAMES <const> = {
+  foreign = "I/O of other programs meanwhile", slowest = "Slowest reads", failures = "Failed reads",
+  stalls = "Times without any completion", slow = "Slow ranges", unreadable = "Unreadable ranges",
+  recovered = "Ranges read at a later try", map = "The surface, part by part", classes = "Blocks by time",
+  turns = "Blocks by extra revolutions",
+}
+
+-- Told by the verdict.
+local JUDGED <const> = { status = true, verdict = true }
+
 -- Shown elsewhere on the page, or in a way of their own.
 local ELSEWHERE <const> = {
   schema = true, tool = true, host = true, drive = true, parameters = true, started_at = true,
@@ -87,7 +98,7 @@ local function lists(d, schema)
   local blocks = {}
   for _, field in ipairs(schema.fields) do
     if not ELSEWHERE[field[1]] then
-      add_member(blocks, d[field[1]], field, capital(values.name(field[1])))
+      add_member(blocks, d[field[1]], field, NAMES[field[1]] or capital(values.name(field[1])))
     end
   end
   return blocks
@@ -152,7 +163,7 @@ function M.draw(d, id, name)
   end
   if schema then
     local summary, parameters = field_of(schema, "summary"), field_of(schema, "parameters")
-    add(summary and tables.facts(tables.known(object(d.summary), summary.of)))
+    add(summary and tables.facts(tables.known(object(d.summary), summary.of, JUDGED)))
     if kind == "smart" then add(said_by(d)) end
     for _, block in ipairs(lists(d, schema)) do add(block) end
     local settings = {}

@@ -25,6 +25,13 @@ local function notes_of(f)
   return #items > 0 and el("ul", { class = "notes" }, items) or nil
 end
 
+-- A subtitle that says what the legend says, or the head of the page.
+local function names_alone(f)
+  local names = {}
+  for i, drive in ipairs(f.drives) do names[i] = drive.name end
+  return not f.subtitle or f.subtitle == table.concat(names, ", ")
+end
+
 --- One figure.
 -- @tparam table f         see hdd.view.figure
 -- @tparam table options   `pictures` (true: with a picture by gnuplot), `level` ("h3")
@@ -34,7 +41,7 @@ function M.draw(f, options)
   local head, rows = figure.table(f)
   return el("figure", { id = id, class = f.y2 and "tall" or nil },
     el(options.level or "h3", { id = id .. "-title" }, f.title),
-    f.subtitle and el("p", { class = "subtitle" }, f.subtitle) or nil,
+    not names_alone(f) and el("p", { class = "subtitle" }, f.subtitle) or nil,
     el("div", { class = "legend", role = "group", ["aria-label"] = "Shown: " .. f.title }),
     el("div", { class = "chart" },
       el("canvas", { role = "img", tabindex = "0", ["aria-label"] = f.title .. ". " .. (f.description or ""),

@@ -74,19 +74,27 @@ function Page:table(columns, rows)
   end
 end
 
+-- Lines stay lines.
+local function drawing(lines)
+  local parts = {}
+  for i, line in ipairs(lines) do parts[i] = { line, el("br") } end
+  return parts
+end
+
 --- All sections.
 -- @tparam table d  document of the schema hddlua.smart/1
 -- @treturn Markup
 -- @treturn {string,...}  what of it is in no form that this version knows
 function M.draw(d)
-  local said = health.of(d)
+  local source = type(d.source) == "table" and type(d.source.path) == "string" and d.source.path
+  local said = assert(health.of(d, source or nil))
   local page = setmetatable({ pieces = {}, utf8 = true }, Page)
   smart.draw(page, said, {})
   local drawn = {}
   for i, piece in ipairs(page.pieces) do
     local lines = getmetatable(piece) == nil and type(piece) == "table" and type(piece[1]) == "string"
     drawn[i] = lines and (#piece == 1 and el("p", nil, trimmed(piece[1]))
-      or el("pre", nil, table.concat(piece, "\n"))) or piece
+      or el("pre", { tabindex = "0" }, drawing(piece))) or piece
   end
   return drawn, said.source.warnings
 end

@@ -15,6 +15,8 @@ local el = markup.el
 --- Rows of a table that a page shows: more make it slow to open, and nobody reads them.
 M.MOST = 1000
 
+local SHORT <const> = 28 -- characters that are not broken into lines
+
 -- Of a long list the first, those that are flagged, and the last.
 local function chosen(rows, most)
   if #rows <= most then return rows end
@@ -48,8 +50,9 @@ function M.grid(label, heads, rows)
   for r, row in ipairs(rows) do
     local cells = {}
     for i, h in ipairs(heads) do
+      local short = type(row[i]) ~= "string" or #row[i] <= SHORT
       cells[i] = el(i == 1 and "th" or "td", { scope = i == 1 and "row" or nil,
-        class = h.left and "text" or nil }, row[i] == nil and "" or row[i])
+        class = h.left and (short and "text" or "text long") or nil }, row[i] == nil and "" or row[i])
     end
     body[r] = el("tr", { class = row.class }, cells)
   end
@@ -128,7 +131,8 @@ function M.facts(facts)
   if #facts == 0 then return nil end
   local items = {}
   for i, fact in ipairs(facts) do
-    items[i] = el("div", nil, el("dt", nil, fact[1]), el("dd", nil, fact[2]))
+    items[i] = el("div", nil, el("dt", nil, fact[1]),
+      el("dd", nil, type(fact[2]) == "string" and values.graded(fact[2]) or fact[2]))
   end
   return el("dl", { class = "facts" }, items)
 end
@@ -136,14 +140,16 @@ end
 --- The plain values of an object that are known, as facts.
 -- @tparam table object
 -- @tparam table fields  of it
+-- @tparam[opt] table without  keys that are shown elsewhere
 -- @treturn {table,...}
-function M.known(object, fields)
+function M.known(object, fields, without)
   local facts = {}
   for _, field in ipairs(fields or {}) do
     local key, kind = field[1], schemas.type_of(field)
     local value = object[key]
     local nested = kind == "object" or kind == "list" and type(field.of) == "table"
-    if value ~= nil and not nested and not (type(value) == "table" and #value == 0) then
+    local left_out = without and without[key] or nested or type(value) == "table" and #value == 0
+    if value ~= nil and not left_out then
       facts[#facts + 1] = { values.name(key), values.text(key, value) }
     end
   end

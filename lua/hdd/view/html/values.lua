@@ -2,6 +2,7 @@
 --- What a key of a document is called on a page, and how its value is written: by the unit that the
 -- key ends with.
 -- @module hdd.view.html.values
+local markup = require "hdd.view.html.markup"
 local printable = require "hdd.printable"
 local units = require "hdd.units"
 local words = require "hdd.view.health.words"
@@ -19,7 +20,8 @@ local TIMES <const> = {
 local NAMES <const> = {
   iops_ci95 = "95 % interval, ±", full_read_s = "time to read all of it", elapsed_s = "took",
   best_iops = "most IOPS", best_iops_depth = "at depth", best_iops_block_size_bytes = "in blocks of",
-  read_bytes = "read in all", span_bytes = "span", rpm = "turns a minute", time_s = "at",
+  read_bytes = "read in all", span_bytes = "span", span_percent = "share of the drive",
+  covered_bytes = "covered", covered_percent = "covered, share of it", rpm = "turns a minute", time_s = "at",
   latency_p999_us = "latency p99.9", flagged_zones = "flagged zones", ios = "reads",
   bandwidth_bytes_per_s = "rate", depth_achieved = "depth achieved", seek_average_us = "average seek",
   access_average_us = "average access", power_on_hours = "powered on", temperature_c = "temperature",
@@ -61,6 +63,7 @@ local FORMS <const> = {
   { "_hours$", words.hours },
   { "rpm$", function(v) return units.fixed(v, 0) end },
   { "ratio$", function(v) return units.fixed(v, 2) end },
+  { "depth$", function(v) return units.fixed(v, 0) end },
   { "^gain$", function(v) return units.fixed(v, 2) .. " times depth 1" end },
   { "iops", function(v) return units.fixed(v, v < 1000 and 1 or 0) end },
 }
@@ -91,6 +94,17 @@ end
 function M.time(text)
   local day, clock = text:match("^(%d%d%d%d%-%d%d%-%d%d)T(%d%d:%d%d:%d%d)%.?%d*Z$")
   return day and day .. " " .. clock .. " UTC" or text
+end
+
+--- Rates and sizes with what stands in brackets, the same in binary units, made less of.
+-- @tparam string text  as `text` gives it
+-- @treturn {string|Markup,...}
+-- @usage values.graded "154.8 MB/s (147.6 MiB/s)"
+function M.graded(text)
+  local first, second = text:match("^([%d.]+ %a+/?s?) (%([%d.]+ %a+/?s?%))$")
+  if not first then return { text } end
+  return { markup.el("span", { class = "whole" }, first), " ",
+    markup.el("span", { class = "whole second" }, second) }
 end
 
 --- A value with its unit.

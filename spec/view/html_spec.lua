@@ -57,3 +57,129 @@ describe("the page of one drive", function()
     has(text_of(page {d}), "This run was interrupted", "3 failed reads", "the drive was busy")
   end)
 end)
+
+-- Says of each string that it is to be harmless, and reads as itself.
+local HOSTILE <const> = {
+  "<script>window.hacked=1</script>", "</script><script>window.hacked=2</script>",
+  "</title><img src=x onerror=window.hacked=3>", '"><svg onload=window.hacked=4>',
+  "' onmouseover='window.hacked=5", "</style><style>body{display:none}", "<!--", "]]>", "&lt;b&gt;",
+  "javascript:window.hacked=6", "\0\27[31m\xff\xfe", "\u{202e}drow", "${window.hacked=7}", "</noscript><b>",
+}
+
+local TAGS <const> = {
+  html = true, head = true, body = true, meta = true, link = true, title = true, style = true, script = true,
+  header = true, main = true, nav = true, footer = true, section = true, article = true, h1 = true, h2 = true,
+  h3 = true, h4 = true, p = true, a = true, ul = true, li = true, div = true, span = true, dl = true, dt = true,
+  dd = true, table = true, thead = true, tbody = true, tr = true, th = true, td = true, details = true,
+  summary = true, figure = true, figcaption = true, canvas = true, noscript = true, img = true, strong = true,
+  code = true, pre = true, br = true,
+}
+
+-- The page without its own style and script holds no markup but ours: each tag is one that we write, with
+-- attributes that we write, and quotes stand in pairs.
+local function assert_harmless(bytes)
+  local rest = bytes:gsub("<style>.-</style>", "", 1)
+  local scripts = 0
+  rest = rest:gsub("<script>.-</script>", function() scripts = scripts + 1; return "" end)
+  assert.is_true(scripts <= 1, "one script that runs")
+  rest = rest:gsub('<script type="application/json">(.-)</script>', function(data)
+    assert.is_nil(data:find("[<>&]"))
+    return ""
+  end)
+  for tag in rest:gmatch("<[^>]*>") do
+    local name, attributes = tag:match("^</?([%l%d]+)(.*)>$")
+    if tag ~= "<!DOCTYPE html>" then
+      assert.is_true(TAGS[name] or false, tag)
+      local left = attributes:gsub('%s+([%l-]+)="[^"]*"', function(key)
+        assert.is_nil(key:find("^on"), tag)
+        return ""
+      end)
+      assert.equal("", (left:gsub("%s+[%l-]+", "")), tag)
+    end
+  end
+  assert.is_nil(rest:gsub("<[^>]*>", ""):find("[<>]"))
+end
+
+-- A document with a string in every place that has room for one.
+local function poisoned(name, poison)
+  local d = example(name)
+  local function spoil(value, keep)
+    for key, member in pairs(value) do
+      if type(member) == "string" and not (keep and key == "schema") then
+        value[key] = poison
+      elseif type(member) == "table" then
+        spoil(member)
+      end
+    end
+  end
+  spoil(d, true)
+  d.drive.vendor, d.drive.firmware, d.drive.wwn, d.drive.transport = poison, poison, poison, poison
+  d.drive.link = {speed = poison}
+  d.warnings = {poison, poison}
+  for _, row in ipairs(d.zones or d.rows) do row.flagged, row.reason = true, poison end
+  return d
+end
+
+describe("a page of hostile documents", function()
+  it("holds no markup from a string, wherever it stands", function()
+    for _, poison in ipairs(HOSTILE) do
+      local bytes = page({poisoned("zoneprofile", poison), poisoned("qdsweep", poison .. "2")},
+        {notes = {poison}, title = poison})
+      assert_harmless(bytes)
+    end
+  end)
+
+  it("shows such a string as text", function()
+    local d = example "zoneprofile"
+    d.drive.model = "<b>&'\"\27"
+    has(page {d}, "<title>&lt;b&gt;&amp;&#39;&quot;\\x1B</title>", ">&lt;b&gt;&amp;&#39;&quot;\\x1B</h3>")
+  end)
+
+  it("is made of what is missing, not finite, or of another type", function()
+    local function without(change)
+      local d, e = example "zoneprofile", example "qdsweep"
+      change(d)
+      change(e)
+      assert_harmless(page {d, e})
+    end
+    without(function(d) d.summary, d.parameters, d.warnings, d.tool, d.host = nil, nil, nil, nil, nil end)
+    without(function(d) d.zones, d.rows, d.started_at, d.drive = nil, nil, nil, {} end)
+    without(function(d) d.summary, d.parameters, d.warnings, d.zones, d.rows = "x", 1, "y", {}, {} end)
+    without(function(d)
+      for key in pairs(d.summary) do d.summary[key] = 0 / 0 end
+      for _, row in ipairs(d.zones or d.rows) do
+        for key, value in pairs(row) do
+          if type(value) == "number" then row[key] = math.huge end
+        end
+      end
+    end)
+    without(function(d)
+      for key in pairs(d.summary) do d.summary[key] = {} end
+      for _, row in ipairs(d.zones or d.rows) do row.offset_bytes, row.depth = "12", {1} end
+    end)
+    assert_harmless(page {})
+    assert_harmless(page {{}, {schema = "other/1"}, {schema = 7, drive = "x"}})
+    assert_harmless(page {{schema = "hddlua.smart/1", drive = {model = "x"}, health = {kind = "ata", smart = 1}}})
+  end)
+
+  it("tells drives of the same name apart", function()
+    local a, b = example "zoneprofile", example "zoneprofile"
+    a.drive.serial, b.drive.serial = "ONE", "TWO"
+    has(text_of(page {a, b}), "WDC WD6000HLHX-01JJPV0 ONE", "WDC WD6000HLHX-01JJPV0 TWO", "difference")
+  end)
+end)
+
+describe("the page of a large document", function()
+  it("stays one that can be opened: charts are thinned, tables are cut, and say so", function()
+    local d, zones = example "zoneprofile", {}
+    for i = 1, 200000 do
+      zones[i] = {}
+      for key, value in pairs(d.zones[i % 32 + 1]) do zones[i][key] = value end
+      zones[i].offset_bytes, zones[i].flagged = (i - 1) * 3000000, i % 50000 == 0
+    end
+    d.zones = zones
+    local bytes = page {d}
+    assert.is_true(#bytes < 4e6, ("%d bytes"):format(#bytes))
+    has(text_of(bytes), "200 000 rows", "rows are listed here, those that are flagged among them")
+  end)
+end)

@@ -189,7 +189,8 @@ function M.page(documents, options)
   draw_documents(page, entries)
   local body = el("body", nil,
     el("a", { class = "skip", href = "#main" }, "To the content"),
-    el("header", nil, el("h1", nil, heading_of(entries, title, options)), el("p", { class = "lead" }, lead_of(entries, documents))),
+    el("header", nil, el("h1", nil, heading_of(entries, title, options)),
+      el("p", { class = "lead" }, lead_of(entries, documents))),
     el("nav", { class = "contents", ["aria-label"] = "Contents" }, el("ul", nil, page.contents)),
     el("main", { id = "main" }, options.notes and notes_of(options.notes) or nil, page.parts),
     el("footer", nil, el("p", nil, "Made by hddlua " .. version .. ". This file holds all that it shows; "

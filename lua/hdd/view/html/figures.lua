@@ -32,13 +32,22 @@ local function names_alone(f)
   return not f.subtitle or f.subtitle == table.concat(names, ", ")
 end
 
+-- Without fitted curves: the table is of what was measured, at the places where it was.
+local function measured(f)
+  local series = {}
+  for _, s in ipairs(f.series) do
+    if s.role ~= "fit" then series[#series + 1] = s end
+  end
+  return setmetatable({ series = series }, { __index = f })
+end
+
 --- One figure.
 -- @tparam table f         see hdd.view.figure
 -- @tparam table options   `pictures` (true: with a picture by gnuplot), `level` ("h3")
 -- @treturn Markup
 function M.draw(f, options)
   local id = "figure-" .. f.id
-  local head, rows = figure.table(f)
+  local head, rows = figure.table(measured(f))
   return el("figure", { id = id, class = f.y2 and "tall" or nil },
     el(options.level or "h3", { id = id .. "-title" }, f.title),
     not names_alone(f) and el("p", { class = "subtitle" }, f.subtitle) or nil,

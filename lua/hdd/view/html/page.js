@@ -138,8 +138,12 @@
   document.querySelectorAll("figure").forEach(draw);
   window.hddluaCharts = charts.map((entry) => entry.chart);
   dark.addEventListener("change", () => repaint(theme()));
-  // Paper is white.
+  // Paper is white, and nobody points at it.
   window.addEventListener("beforeprint", () => {
+    charts.forEach((entry) => {
+      entry.chart.setActiveElements([]);
+      entry.chart.tooltip.setActiveElements([], { x: 0, y: 0 });
+    });
     repaint("light");
     charts.forEach((entry) => entry.chart.resize());
   });

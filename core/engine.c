@@ -53,7 +53,8 @@ static void queue_write(struct job *j, unsigned i, int64_t offset, uint32_t leng
   ring_write(&j->ring, i, 0, length, offset);
 }
 
-static inline void issue(struct job *j, int64_t offset, uint32_t length, bool probe) {
+static inline __attribute__((always_inline)) void issue(struct job *j, int64_t offset,
+                                                        uint32_t length, bool probe, bool writes) {
   unsigned i = j->idle[--j->n_idle];
   struct slot *s = &j->slots[i];
   s->offset = offset;
@@ -62,7 +63,7 @@ static inline void issue(struct job *j, int64_t offset, uint32_t length, bool pr
   s->again = 0;
   s->probe = probe;
   s->busy = true;
-  if (unlikely(j->operation == JOB_WRITE) && !probe)
+  if (writes)
     queue_write(j, i, offset, length);
   else
     ring_read(&j->ring, i, 0, length, offset);
@@ -100,6 +101,7 @@ static uint64_t allowance(struct job *j) {
   }
   uint64_t by_bytes = (j->limits.bytes - bytes) / j->wish.block_size;
   j->shorten = by_bytes == 0;
+  j->particular = j->shorten || j->operation == JOB_WRITE;
   if (j->shorten)
     by_bytes = 1;
   if (j->operation == JOB_WRITE) {
@@ -125,6 +127,21 @@ static uint32_t shortened(struct job *j, uint32_t length) {
   uint32_t block = j->unit;
   uint64_t whole = (left + block - 1) / block * block;
   return whole < length ? (uint32_t)whole : length;
+}
+
+static __attribute__((noinline)) void issue_particular(struct job *j, int64_t offset,
+                                                       uint32_t length) {
+  j->allowed--;
+  if (j->shorten)
+    length = shortened(j, length);
+  if (j->operation == JOB_WRITE)
+    issue(j, offset, length, false, true);
+  else
+    issue(j, offset, length, false, false);
+}
+
+static __attribute__((noinline)) void issue_probe(struct job *j) {
+  issue(j, j->good_offset, j->device->logical_block_size, true, false);
 }
 
 static void ask_for_offsets(struct job *j) {
@@ -157,7 +174,7 @@ static unsigned fill(struct job *j) {
     if (unlikely(j->failed_in_a_row >= j->probe_at)) {
       j->probe_at = UINT64_MAX;  /* until its answer */
       if (j->good_offset >= 0) { /* else nothing was ever read: all are failures */
-        issue(j, j->good_offset, j->device->logical_block_size, true);
+        issue_probe(j);
         n++;
         continue;
       }
@@ -167,10 +184,12 @@ static unsigned fill(struct job *j) {
       j->pattern_waits = false;
       if (j->pattern.kind == PATTERN_FUNCTION && ++j->fed_since_wake >= PATTERN_RING / 2)
         ask_for_offsets(j);
-      if (unlikely(j->shorten))
-        length = shortened(j, length);
-      j->allowed--;
-      issue(j, offset, length, false);
+      if (unlikely(j->particular)) {
+        issue_particular(j, offset, length);
+      } else {
+        j->allowed--;
+        issue(j, offset, length, false, false);
+      }
       n++;
     } else if (answer == PATTERN_ENDS) {
       j->pattern_waits = false;
@@ -205,7 +224,7 @@ static void issue_flush(struct job *j) {
   atomic_store_explicit(&j->tally.counters.quiet_from, now_ns(), memory_order_relaxed);
 }
 
-static void release(struct job *j, unsigned i) {
+static inline __attribute__((always_inline)) void release(struct job *j, unsigned i) {
   struct slot *s = &j->slots[i];
   s->busy = false;
   j->in_flight--;
@@ -363,7 +382,14 @@ static void verify(struct job *j, unsigned i, const struct slot *s) {
     stop_for(j, STOP_MISMATCHES);
 }
 
-static void flushed(struct job *j, int result) {
+/* A read in full that something more is done with than counting it. */
+static __attribute__((noinline)) void look_at(struct job *j, unsigned i, int64_t ns) {
+  record(j, &j->slots[i], ns, 0);
+  if (j->operation == JOB_VERIFY)
+    verify(j, i, &j->slots[i]);
+}
+
+static __attribute__((noinline)) void flushed(struct job *j, int result) {
   int64_t to = atomic_load_explicit(&j->done_to, memory_order_relaxed);
   j->in_flight = 0;
   flusher_ended(&j->flush, -result, counter_get(&j->issued_bytes), j->now);
@@ -371,32 +397,41 @@ static void flushed(struct job *j, int result) {
     atomic_store_explicit(&j->durable_to, to, memory_order_relaxed);
 }
 
+/* What is no read or write in full: one that came short or failed, a probe, a flush. */
+static __attribute__((noinline)) void completed_otherwise(struct job *j, unsigned i, int result) {
+  struct slot *s = &j->slots[i];
+  if (i == j->wish.depth) {
+    flushed(j, result);
+  } else if (s->probe) {
+    if (result > 0 || !continued(j, i, result)) {
+      release(j, i);
+      probed(j, result);
+    }
+  } else if (!continued(j, i, result)) {
+    release(j, i);
+    failed(j, s, j->now - s->submitted_ns, code_of(s, result));
+  }
+}
+
 static void completed(struct job *j, unsigned i, int result) {
   struct slot *s = &j->slots[i];
-  int64_t ns = j->now - s->submitted_ns;
-  bool whole = result == (int)(s->length - s->done);
-  if (unlikely(!whole) && !(s->probe && result > 0) && continued(j, i, result))
+  if (unlikely(result != (int)(s->length - s->done)) || unlikely(s->probe)) {
+    completed_otherwise(j, i, result);
     return;
+  }
+  int64_t ns = j->now - s->submitted_ns;
   release(j, i);
-  if (unlikely(s->probe)) {
-    probed(j, result);
-  } else if (unlikely(!whole)) {
-    failed(j, s, ns, code_of(s, result));
-  } else {
-    j->good_offset = s->offset;
-    if (unlikely(j->operation == JOB_VERIFY))
-      verify(j, i, s);
-    /* One that was in flight at the first failure proves nothing: a drive that leaves ends some
-       well. */
-    if (unlikely(j->failed_in_a_row > 0) && s->submitted_ns > j->first_failed_ns) {
-      j->failed_in_a_row = 0;
-      j->probe_at = PROBE_AFTER + j->wish.depth;
-    }
-    if (likely(!j->ramping)) {
-      tally_success(&j->tally, j->now, s->offset, s->length, ns);
-      if (j->recorder)
-        record(j, s, ns, 0);
-    }
+  j->good_offset = s->offset;
+  /* One that was in flight at the first failure proves nothing: a drive that leaves ends some
+     well. */
+  if (unlikely(j->failed_in_a_row > 0) && s->submitted_ns > j->first_failed_ns) {
+    j->failed_in_a_row = 0;
+    j->probe_at = PROBE_AFTER + j->wish.depth;
+  }
+  if (likely(!j->ramping)) {
+    tally_success(&j->tally, j->now, s->offset, s->length, ns);
+    if (unlikely(j->looked_at))
+      look_at(j, i, ns);
   }
 }
 
@@ -461,10 +496,7 @@ static void reap(struct job *j) {
   unsigned head = *cq->khead, mask = *cq->kring_mask;
   for (unsigned k = 0; k < n; k++) {
     const struct io_uring_cqe *cqe = &cq->cqes[(head + k) & mask];
-    if (unlikely(cqe->user_data == j->wish.depth))
-      flushed(j, cqe->res);
-    else
-      completed(j, (unsigned)cqe->user_data, cqe->res);
+    completed(j, (unsigned)cqe->user_data, cqe->res);
   }
   io_uring_cq_advance(uring, n);
   if (unlikely(j->ramping) && j->now >= j->tally.from_ns + j->limits.ramp_ns)
@@ -550,6 +582,8 @@ static void begin(struct job *j) {
   j->probe_at = PROBE_AFTER + j->wish.depth;
   j->good_offset = j->lost_offset = -1;
   j->undone_from = INT64_MAX;
+  j->looked_at = j->recorder || j->operation == JOB_VERIFY;
+  j->slots[j->wish.depth].length = UINT32_MAX / 2;
   bool sequential = j->pattern.kind == PATTERN_SEQUENTIAL && !j->pattern.loop;
   atomic_store_explicit(&j->done_to, sequential ? j->pattern.start : -1, memory_order_relaxed);
   atomic_store_explicit(&j->durable_to, sequential ? j->pattern.start : -1, memory_order_relaxed);

@@ -104,6 +104,8 @@ struct job {
   struct verification verify;      /* its stamper is a write's, too */
   uint64_t allowed;                /* reads until the limits must be looked at again */
   bool shorten;                    /* the next read is the last, and the limit on bytes cuts it */
+  bool particular;                 /* it is shortened, or a write */
+  bool looked_at;                  /* there are records, or what is read is verified */
   bool ramping, pattern_waits;     /* waits: Lua owes offsets, or room for records */
   unsigned fed_since_wake;         /* offsets taken since Lua was asked for more */
   int64_t now;                     /* the latest stamp */

@@ -15,11 +15,11 @@
 enum { DEPTH_MOST = 4096, BLOCK_MOST = 1 << 30, INTERVALS_MOST = 1 << 20, KEPT_MOST = 1 << 20 };
 
 static const char *const known[] = {
-    "operation", "stamp",      "flush_bytes", "max_mismatches", "pattern",   "block_size",
-    "depth",     "offset",     "length",      "zone_size",      "zone_skip", "loop",
-    "seed",      "ramp",       "runtime",     "runtime_min",    "precision", "ios",
-    "bytes",     "max_errors", "interval",    "intervals",      "slowest",   "max_failures",
-    "stall",     "taskrun",    "batch",       "registered",     "records",   "histogram",
+    "pattern",   "block_size",   "depth",       "offset",         "length",   "zone_size",
+    "zone_skip", "loop",         "seed",        "ramp",           "runtime",  "runtime_min",
+    "precision", "ios",          "bytes",       "max_errors",     "interval", "intervals",
+    "slowest",   "max_failures", "stall",       "taskrun",        "batch",    "registered",
+    "operation", "stamp",        "flush_bytes", "max_mismatches", "records",  "histogram",
     NULL};
 
 static void aligned(lua_State *L, const char *key, int64_t value, const struct device *d,

@@ -113,7 +113,7 @@ describe("a drive #core", function()
   it("is refused for misuse, with the argument's name", function()
     raises("string expected", hdd.open)
     raises("options: x: must be a table", hdd.open, path, "x")
-    raises("unknown option 'bufered' %(there are: size, buffered%)", hdd.open, path, {bufered = true})
+    raises("unknown option 'bufered' %(there are: size, buffered, write%)", hdd.open, path, {bufered = true})
     raises("option 'buffered': 1: must be true or false", hdd.open, path, {buffered = 1})
     for _, wrong in ipairs {0, -1, 1.5, "big", {}} do
       raises("option 'size': .*: must be a whole number from 1", hdd.open, path, {size = wrong})

@@ -2,35 +2,9 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 
 local device_statistics = require "hdd.drive.device_statistics"
+local temperature_limit = require "hdd.drive.temperature_limit"
 
--- Outside of these no maker sets a limit; what stands there is a mistake of the firmware.
-local LEAST_LIMIT <const>, MOST_LIMIT <const> = 30, 125
-
--- Each {celsius, where}; the lowest that can be believed counts.
-local function limits(said)
-  local sct, page = said.sct or {}, said.temperature_page or {}
-  local status, history = sct.status or {}, sct.temperature_history or {}
-  return {
-    {device_statistics.value(said.statistics, "max_operating_c"), "device statistics"},
-    {status.max_operating_c, "SCT status"},
-    {not history.doubtful and history.limit_highest_c or nil, "SCT temperature history"},
-    {said.identity and said.identity.warning_temperature_c, "Identify Controller"},
-    {page.reference_c, "temperature page"},
-    {said.exceptions and said.exceptions.trip_c, "informational exceptions page"},
-  }
-end
-
-local function believed(celsius)
-  return celsius and celsius >= LEAST_LIMIT and celsius <= MOST_LIMIT
-end
-
-local function limit_of(said)
-  local least, where
-  for _, l in ipairs(limits(said)) do
-    if believed(l[1]) and (not least or l[1] < least) then least, where = l[1], l[2] end
-  end
-  return least, where
-end
+local believed = temperature_limit.believed
 
 local function now(said, add, limit, where)
   local t = said.temperature
@@ -82,7 +56,7 @@ local function past(said, add, limit)
 end
 
 return function(said, add)
-  local limit, where = limit_of(said)
+  local limit, where = temperature_limit.of(said)
   now(said, add, limit, where)
   past(said, add, limit)
 end

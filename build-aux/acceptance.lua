@@ -221,6 +221,7 @@ function sections.speed()
 end
 
 require "build-aux.acceptance_health"(sections, {say = say, at = at, verdict = verdict})
+require "build-aux.acceptance_fio"(sections, {say = say, at = at, verdict = verdict})
 require "build-aux.acceptance_surface"(sections, {say = say, at = at, verdict = verdict})
 
 say("# Acceptance: what was measured\n")

@@ -25,7 +25,7 @@ end
 
 local packages = {
   ["qemu-system-x86_64"] = "qemu-system-x86", busybox = "busybox-static", fusermount3 = "fuse3",
-  losetup = "mount", localedef = "locales", skdump = "libatasmart-bin",
+  losetup = "mount", localedef = "locales", skdump = "libatasmart-bin", node = "nodejs",
 }
 
 local why = {}
@@ -33,7 +33,7 @@ local known = {}
 
 --- Why a need cannot be met.
 -- @tparam string need  "root", "nobody", "stock" (the core in lua5.4), "loop", "fuse", "hddsim", "lab",
---   "strace", "tracing", or a program
+--   "strace", "tracing", "browser", or a program
 -- @treturn ?string  the reason, or nil when all is well
 function M.why(need)
   if known[need] == nil then
@@ -102,6 +102,16 @@ function why.tracing()
   return M.why("root") or
     fails(there .. " || { mount -t tracefs tracefs " .. folder .. " && " .. there .. "; }") and
     "needs tracefs with block events" or nil
+end
+
+-- Chromium, and the two modules of npm that drive it, which are fetched once.
+function why.browser()
+  for _, program in ipairs {"chromium", "node", "npm"} do
+    if M.why(program) then return M.why(program) end
+  end
+  local reason = not require("hdd.view.figure.chart").library() and "the package libjs-chart.js"
+    or fails("spec/support/browser/prepare")
+  return reason and "needs a browser and what drives it: " .. reason or nil
 end
 
 local function need(name)

@@ -116,7 +116,7 @@ local function draw_figures(page, list, notes, script, why, options)
   if #list == 0 then return end
   local drawn = {}
   if not script then notes = { "The charts are left out: " .. why .. "." } end
-  for i, f in ipairs(list) do drawn[i] = figures_of.draw(f, { pictures = options.pictures }) end
+  for i, f in ipairs(list) do drawn[i] = figures_of.draw(f, { pictures = options.pictures ~= false }) end
   page:part("figures", "Figures", notes_of(notes), drawn)
 end
 

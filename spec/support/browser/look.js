@@ -1,6 +1,7 @@
 // look.js PAGE [FOLDER]: opens a page in Chromium as a reader would, and prints as JSON what was seen:
 // errors, requests, axe-core's findings, what the legend, the pointer, the keyboard and the tables do.
-// With FOLDER screenshots and a printout are left there.  Modules are found by NODE_PATH.
+// With FOLDER screenshots and a printout are left there.  LOOKS says at which widths and in which schemes
+// ("1280 light,390 dark"; all four).  Modules are found by NODE_PATH.
 // SPDX-License-Identifier: GPL-3.0-or-later
 "use strict";
 const path = require("path");
@@ -8,6 +9,8 @@ const url = require("url");
 const { chromium } = require("playwright-core");
 const axe = require.resolve("axe-core/axe.min.js");
 
+const PATIENCE = 100000;  // ms: the machine may be busy with other specs
+const LOOKS = process.env.LOOKS || "1280 light,1280 dark,390 light,390 dark";
 const [page_file, folder] = process.argv.slice(2);
 const page_url = url.pathToFileURL(path.resolve(page_file)).href;
 const seen = { console: [], requests: [], dialogs: [], looks: {} };
@@ -30,6 +33,7 @@ async function look(browser, width, scheme) {
   const context = await browser.newContext({ viewport: { width: width, height: 900 }, colorScheme: scheme,
     reducedMotion: "reduce", bypassCSP: true });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
   listen(page);
   await page.goto(page_url);
   const name = width + " " + scheme;
@@ -67,6 +71,7 @@ const tooltip = () => {
 async function use(browser) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
   listen(page);
   await page.goto(page_url);
   seen.title = await page.title();
@@ -99,7 +104,7 @@ async function use(browser) {
     await canvas.scrollIntoViewIfNeeded();
     const box = await canvas.boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.waitForFunction(() => window.hddluaCharts[0].tooltip.opacity > 0, null, { timeout: 5000 })
+    await page.waitForFunction(() => window.hddluaCharts[0].tooltip.opacity > 0, null, { timeout: PATIENCE })
       .catch(() => {});
     seen.hover = await page.evaluate(tooltip);
     await page.mouse.move(2, 2);
@@ -140,13 +145,14 @@ async function withoutScripts(browser) {
 
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+    timeout: PATIENCE, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
   try {
     seen.browser = browser.version();
     await use(browser);
     await withoutScripts(browser);
-    for (const width of [1280, 390]) {
-      for (const scheme of ["light", "dark"]) await look(browser, width, scheme);
+    for (const wanted of LOOKS.split(",")) {
+      const [width, scheme] = wanted.split(" ");
+      await look(browser, Number(width), scheme);
     }
   } finally {
     await browser.close();

@@ -5,6 +5,7 @@
   "use strict";
 
   const THEMES = HDDLUA_THEMES;
+  const NEAR = 24;              // px from the pointer
   const MARKED = 30;            // from so many points on a line has markers only here and there
   const FONT = 'system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif';
 
@@ -124,10 +125,39 @@
     return own.kind !== "band" && own.role !== "single" && own.role !== "fit";
   }
 
+  // Of each series that is shown and speaks, the point nearest in x, where one is near; nearest first.
+  function byPlace(chart, event) {
+    const found = [];
+    chart.getSortedVisibleDatasetMetas().forEach((meta) => {
+      const points = meta.data.filter((point) => !point.skip && Number.isFinite(point.x + point.y));
+      const own = chart.data.datasets[meta.index].hddlua;
+      if (points.length === 0 || !speaks({ dataset: chart.data.datasets[meta.index] })) return;
+      const apart = Math.abs(points[points.length - 1].x - points[0].x) / Math.max(1, points.length - 1);
+      const reach = own.kind === "points" ? NEAR : Math.max(NEAR, apart);
+      let best = null, distance = reach;
+      points.forEach((point) => {
+        const away = own.kind === "points" ? Math.hypot(point.x - event.x, point.y - event.y)
+          : Math.abs(point.x - event.x);
+        if (away <= distance) [best, distance] = [point, away];
+      });
+      if (best) {
+        found.push({ element: best, datasetIndex: meta.index, index: meta.data.indexOf(best), away: distance });
+      }
+    });
+    return found.sort((a, b) => a.away - b.away);
+  }
+
+  function nearPointer(chart, event, options, final) {
+    if (!chart.hddlua || chart.hddlua.heat) {
+      return global.Chart.Interaction.modes.nearest(chart, event, options, final);
+    }
+    return byPlace(chart, event);
+  }
+
   function tooltip() {
     const seen = new Set();
     return {
-      mode: "nearest", intersect: false, displayColors: true, usePointStyle: true,
+      mode: "hddlua", intersect: false, displayColors: true, usePointStyle: true,
       filter: function (item, index, items) {
         if (index === 0) seen.clear();
         if (!speaks(item) || seen.has(item.datasetIndex)) return false;
@@ -306,6 +336,7 @@
       },
       tooltip: tooltip(),
     };
+    global.Chart.Interaction.modes.hddlua = nearPointer;
     return new global.Chart(canvas, used);
   };
 

@@ -1,8 +1,12 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- Runs beside others: nothing here depends on the time it takes.
 -- Documents as a page of HTML: what is on it, and that nothing in a document becomes more than text.
+local ata = require "hdd.drive.ata"
 local document = require "hdd.document"
+local fixtures = require "spec.support.drive_fixtures"
+local health = require "hdd.health"
 local html = require "hdd.view.html"
+local snapshots = require "hdd.procedure.snapshot"
 
 local function example(name)
   return assert(document.load("spec/fixtures/documents/" .. name .. ".json"))
@@ -181,5 +185,80 @@ describe("the page of a large document", function()
     local bytes = page {d}
     assert.is_true(#bytes < 4e6, ("%d bytes"):format(#bytes))
     has(text_of(bytes), "200 000 rows", "rows are listed here, those that are flagged among them")
+  end)
+end)
+
+describe("the page of several drives", function()
+  local function slower()
+    local d = example "zoneprofile"
+    d.drive.model, d.drive.serial = "WDC WD3000GLFS-01F8U0", "WD-WXL308876543"
+    d.summary.full_read_s = d.summary.full_read_s * 0.75
+    return d
+  end
+
+  it("has their numbers beside one another, with the difference in per cent", function()
+    local text = text_of(page {slower(), example "zoneprofile"})
+    has(text, "Comparison", "WDC WD3000GLFS-01F8U0 WDC WD6000HLHX-01JJPV0 difference",
+      "Time to read all of it 1 h 01 min 1 h 21 min +33.3 %")
+  end)
+
+  -- A comparison as hdd.compare gives it.
+  local function comparison(of)
+    local result = {
+      schema = "hddlua.compare/1", parameters = {level = 0.95},
+      sides = {{name = "old", documents = 1}, {name = "new", documents = 1}},
+      comparisons = {{side = 2, kind = "zoneprofile", verdict = "faster",
+        sentence = "new is faster by 33.3 % ± 1.2 %", notes = {"one run each: zones are the sample"},
+        differences = {{key = "parameters.depth", a = "2", b = "4"}}}},
+      metrics = {
+        {side = 2, kind = "zoneprofile", scope = "whole", name = "mean_bytes_per_s", primary = true, a = 90e6,
+          b = 120e6, change_percent = 33.3, low_percent = 32.1, high_percent = 34.5, verdict = "faster"},
+        {side = 2, kind = "zoneprofile", scope = "stretch", name = "bandwidth_bytes_per_s", from_share = 0,
+          to_share = 0.25, a = 90e6, b = 80e6, change_percent = -11.1, low_percent = -15, high_percent = -7,
+          verdict = "slower"},
+      },
+    }
+    for key, value in pairs(of or {}) do result.comparisons[1][key] = value end
+    return result
+  end
+
+  it("has the verdict of each comparison, its intervals, and what was different", function()
+    local text = text_of(page({slower(), example "zoneprofile"}, {comparison = comparison()}))
+    has(text, "Rate across the drive new against old", "faster new is faster by 33.3 % ± 1.2 %",
+      "rate, mean 90.0 MB/s (85.8 MiB/s) 120.0 MB/s (114.4 MiB/s) +33.3 % (+32.1 to +34.5) faster",
+      "0 to 25 % of the drive: rate 90.0 MB/s", "−11.1 % (−15.0 to −7.0) slower", "confidence of 95 %",
+      "one run each", "parameters.depth 2 4")
+  end)
+
+  it("says why something was not compared", function()
+    local text = text_of(page({slower(), example "zoneprofile"},
+      {comparison = comparison {refused = "the block sizes differ: 64 KiB and 4 KiB"}}))
+    has(text, "Not compared the block sizes differ")
+  end)
+
+  it("takes a comparison that is among the documents", function()
+    has(text_of(page {slower(), example "zoneprofile", comparison()}), "new is faster by 33.3 %")
+  end)
+
+  it("is harmless whatever the comparison holds", function()
+    for _, poison in ipairs(HOSTILE) do
+      local c = comparison {sentence = poison, verdict = poison, kind = poison, notes = {poison, 7},
+        differences = {{key = poison, a = poison}, 5}}
+      c.sides[1].name, c.sides[2].name, c.metrics[1].name, c.metrics[1].kind = poison, poison, poison, poison
+      assert_harmless(page({slower(), example "zoneprofile"}, {comparison = c}))
+    end
+    assert_harmless(page({slower(), example "zoneprofile"}, {comparison = {comparisons = {1, {side = 3}}}}))
+  end)
+
+  it("has what differs in what they can do, from their snapshots", function()
+    local function snapshot(name)
+      local said = ata.decode(fixtures.pages(name))
+      said.kind, said.failures, said.source = "ata", {}, {path = "/dev/sdb", name = "sdb", kind = "recording"}
+      return snapshots.document(health.judge(said), {})
+    end
+    local bytes = page {snapshot "WD3000GLFS-01F8U0-a", snapshot "WD6000HLHX-01JJPV0-a"}
+    assert_harmless(bytes)
+    has(text_of(bytes), "What they can do", "SATA version SATA 2.5 SATA 2.6", "Attributes", "interface CRC errors",
+      "Look closer: something speaks against this drive")
   end)
 end)

@@ -85,16 +85,13 @@ local function heading(page, result)
   page:paragraph(("One drive at two times%s%s."):format(apart, order), "  ")
 end
 
---- The text.
+--- Draws all of it.
+-- @tparam Page page     of hdd.view.health.page, or what has its methods
 -- @tparam table a       what `hdd.health.load` gave
 -- @tparam table b       the other
 -- @tparam table result  of `hdd.drive.capdiff.compare(a, b)`
--- @tparam[opt] table options  `width`, `utf8`, `all` (true: normalized values as well)
--- @treturn string
--- @usage io.write(view.text(a, b, capdiff.compare(a, b), {width = 80}))
-function M.text(a, b, result, options)
-  options = options or {}
-  local page = pages.new(options)
+-- @tparam table options  `all`
+function M.draw(page, a, b, result, options)
   side(page, "A", a)
   side(page, "B", b)
   page:line()
@@ -126,6 +123,19 @@ function M.text(a, b, result, options)
     page:line()
     page:paragraph(w.message or tostring(w), "  ")
   end
+end
+
+--- The text.
+-- @tparam table a       what `hdd.health.load` gave
+-- @tparam table b       the other
+-- @tparam table result  of `hdd.drive.capdiff.compare(a, b)`
+-- @tparam[opt] table options  `width`, `utf8`, `all` (true: normalized values as well)
+-- @treturn string
+-- @usage io.write(view.text(a, b, capdiff.compare(a, b), {width = 80}))
+function M.text(a, b, result, options)
+  options = options or {}
+  local page = pages.new(options)
+  M.draw(page, a, b, result, options)
   return page:text()
 end
 

@@ -10,6 +10,7 @@
 -- assert(file.write("report.html", html.page(documents)))
 local card = require "hdd.view.html.card"
 local chart = require "hdd.view.figure.chart"
+local comparison = require "hdd.view.html.comparison"
 local digest = require "hdd.view.html.digest"
 local documents_of = require "hdd.view.html.document"
 local drives = require "hdd.view.html.drives"
@@ -29,8 +30,12 @@ local function asset(name, form)
   return stream:read("a")
 end
 
+-- Of page after page they are the same, and the sum takes a tenth of a second.
+local sums = {}
+
 local function sum_of(text)
-  return "'sha256-" .. digest.base64(digest.sha256(text)) .. "'"
+  sums[text] = sums[text] or "'sha256-" .. digest.base64(digest.sha256(text)) .. "'"
+  return sums[text]
 end
 
 -- One style and one script; the browser is told to take no others.
@@ -141,6 +146,35 @@ local function draw_documents(page, list)
   end
 end
 
+-- The comparison of several drives: one that was given, one among the documents, or one that is made now.
+local function comparison_of(documents, entries, options)
+  if options.comparison then return options.comparison end
+  for _, d in ipairs(documents) do
+    if drives.kind(d) == "compare" then return d end
+  end
+  if #entries < 2 or not package.searchpath("hdd.compare", package.path) then return nil end
+  local sides = {}
+  for i, entry in ipairs(entries) do sides[i] = { name = entry.name, documents = entry.documents } end
+  -- Documents may come from anywhere; what can't be compared is shown beside one another still.
+  local ok, result = pcall(require("hdd.compare").run, sides, { level = options.level })
+  return ok and result or nil
+end
+
+local function draw_comparison(page, entries, result)
+  local beside = #entries > 1 and card.beside(entries)
+  local compared = result and comparison.draw(result)
+  if beside or compared then
+    page:part("comparison", "Comparison", beside and el("div", { class = "beside" }, beside) or nil, compared)
+  end
+end
+
+local function draw_capabilities(page, entries)
+  local capabilities = comparison.capabilities(entries)
+  if capabilities then
+    page:part("capabilities", #entries > 1 and "What they can do" or "What has changed", capabilities)
+  end
+end
+
 -- The colours that the figures have given to drives, by their names.
 local function colours_of(list, entries)
   local colours = {}
@@ -159,7 +193,9 @@ end
 --- A page.
 -- @tparam {table,...} documents  as `hdd.document.load` gives them, of one drive or several
 -- @tparam[opt] table options     `title` (of the page), `pictures` (true: pictures of the figures for
---   readers without scripts, by gnuplot where it is there), `notes` (sentences to be shown on top)
+--   readers without scripts, by gnuplot where it is there), `notes` (sentences to be shown on top),
+--   `comparison` (document of the schema hddlua.compare/1; made of the documents where there is none),
+--   `level` (of its intervals, 0.95)
 -- @treturn string  the file's bytes
 -- @usage local bytes = html.page({ profile, sweep, snapshot })
 function M.page(documents, options)
@@ -183,9 +219,9 @@ function M.page(documents, options)
     page:part("drives", #entries == 1 and "The drive" or "The drives",
       el("div", { class = "cards" }, cards))
   end
-  local beside = #entries > 1 and card.beside(entries)
-  if beside then page:part("beside", "Beside one another", el("div", { class = "beside" }, beside)) end
+  draw_comparison(page, entries, comparison_of(documents, entries, options))
   draw_figures(page, drawn, notes, script, why, options)
+  draw_capabilities(page, entries)
   draw_documents(page, entries)
   local body = el("body", nil,
     el("a", { class = "skip", href = "#main" }, "To the content"),

@@ -58,7 +58,8 @@ end
 function Page:table(columns, rows)
   local heads, cells, headed = {}, {}, false
   for i, column in ipairs(columns) do
-    heads[i] = { title = column.title or "", left = column.left }
+    local named = column.title and column.title ~= ""
+    heads[i] = { title = named and column.title or el("span", { class = "unseen" }, "what"), left = column.left }
     headed = headed or column.title ~= nil
   end
   for r, row in ipairs(rows) do
@@ -81,22 +82,36 @@ local function drawing(lines)
   return parts
 end
 
---- All sections.
--- @tparam table d  document of the schema hddlua.smart/1
--- @treturn Markup
--- @treturn {string,...}  what of it is in no form that this version knows
-function M.draw(d)
-  local source = type(d.source) == "table" and type(d.source.path) == "string" and d.source.path
-  local said = assert(health.of(d, source or nil))
-  local page = setmetatable({ pieces = {}, utf8 = true }, Page)
-  smart.draw(page, said, {})
-  local drawn = {}
+--- What is drawn on such a page, as markup.
+-- @tparam function draw  draw(page)
+-- @treturn {Markup,...}
+-- @usage health.drawn(function(page) page:section("Attributes") end)
+function M.drawn(draw)
+  local page, drawn = setmetatable({ pieces = {}, utf8 = true }, Page), {}
+  draw(page)
   for i, piece in ipairs(page.pieces) do
     local lines = getmetatable(piece) == nil and type(piece) == "table" and type(piece[1]) == "string"
     drawn[i] = lines and (#piece == 1 and el("p", nil, trimmed(piece[1]))
       or el("pre", { tabindex = "0" }, drawing(piece))) or piece
   end
-  return drawn, said.source.warnings
+  return drawn
+end
+
+--- What the drive of a document said.
+-- @tparam table d  document of the schema hddlua.smart/1
+-- @treturn table  as of `hdd.health.load`; raises on what is in no form that this version knows
+function M.said(d)
+  local source = type(d.source) == "table" and type(d.source.path) == "string" and d.source.path
+  return assert(health.of(d, source or nil))
+end
+
+--- All sections.
+-- @tparam table d  document of the schema hddlua.smart/1
+-- @treturn Markup
+-- @treturn {string,...}  what of it is in no form that this version knows
+function M.draw(d)
+  local said = M.said(d)
+  return M.drawn(function(page) smart.draw(page, said, {}) end), said.source.warnings
 end
 
 return M

@@ -161,6 +161,7 @@ local function run_phase(r, entry, resume)
     entry.status = "interrupted"
   elseif r:over() then
     entry.status = "failed"
+    entry.message = r.document.warnings[#r.document.warnings]
   elseif entry.status == "running" then
     entry.status = "complete"
   end

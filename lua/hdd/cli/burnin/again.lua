@@ -12,9 +12,6 @@ local M = {}
 -- The command that goes on with what is interrupted: as a person types it, and for a unit.
 local function resume_words(entries, options)
   local words = { resume_unit.program() or "hddlua", "burnin", "--resume" }
-  for _, entry in ipairs(entries) do
-    if not entry.problem and not entry.identity.serial then words[#words + 1] = entry.path end
-  end
   words[#words + 1], words[#words + 2] = "--state", options.state or state.folder()
   for _, entry in ipairs(entries) do
     local name = not entry.problem and entry.parameters.write and consent.name(entry.drive)

@@ -123,7 +123,7 @@ JUDGES[#JUDGES + 1] = function(d, put)
     elseif phase.kind == "selftest" and phase.result and phase.result ~= "passed" then
       put("self_tests_unfinished", 1, string.format("the %s came to no end: %s", phase.name,
         phase.message or phase.result), string.format("phases[%d]", i), i)
-    elseif phase.status == "failed" then
+    elseif phase.status == "failed" and not (d.status == "failed" and i == d.summary.last_phase) then
       put("phases_not_run", 1, string.format("the %s could not be run: %s", phase.name,
         phase.message or "no reason known"), string.format("phases[%d]", i), i)
     end
@@ -209,8 +209,9 @@ function M.judge(d, rules)
     if status then add(status, name, what, where, phase) end
   end
   if d.status == "failed" then
-    add("FAIL", "drive", d.warnings[#d.warnings] or "the drive failed", "warnings[]", #d.phases > 0
-      and d.summary.last_phase or nil)
+    local last = d.phases[d.summary.last_phase or 0]
+    add("FAIL", "drive", last and last.message or d.warnings[#d.warnings] or "the drive failed",
+      "warnings[]", d.summary.last_phase)
   end
   if d.status == "interrupted" then
     add("WARN", "interrupted", "interrupted: not all of the plan was done", "phases[]",

@@ -17,5 +17,6 @@ int luaopen_hdd_core(lua_State *L) {
   histogram_register(L);
   job_register(L);
   queue_register(L);
+  put_register(L);
   return 1;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* faultfs: one file through FUSE whose reads go wrong where the command line says so.
 
-     faultfs [--log FILE] [--no-direct] [--rule RULE]... BACKING FOLDER
+     faultfs [--log FILE] [--no-direct] [--claim SIZE] [--wrap] [--rule RULE]... BACKING FOLDER
 
    serves FOLDER/disk, with the bytes and the size of BACKING, until it gets SIGTERM or is unmounted.
    Reads do not wait for one another: a late one is overtaken.  It is done mounting when FOLDER/disk
    is there.  --no-direct refuses to open the file with O_DIRECT, as a file system that cannot.
+   --claim says another size than BACKING has: what is written beyond is lost, and zeroes are read
+   there; with --wrap it comes round again at the beginning.
 
    RULE is a list of words with commas between them.  The first rule that fits a read decides.
    Which reads:     at=OFFSET    that touch the bytes from OFFSET on,
@@ -59,8 +61,8 @@ struct read { /* one that waits on a thread of its own */
 static struct rule rules[RULES];
 static int rule_count;
 static int backing = -1;
-static uint64_t size;
-static bool refuse_direct;
+static uint64_t size, true_size; /* as it says, and of BACKING */
+static bool refuse_direct, wraps;
 static FILE *record;
 static uint64_t start_ns, last_read_ns;
 
@@ -159,6 +161,36 @@ static struct rule rule_for(uint64_t offset, uint64_t length, uint64_t idle_ms) 
   return (struct rule){.shortened = SHORT_NONE};
 }
 
+/* Where the bytes at `offset` really are: at `*at`, and the next `returned` of at most `length`; none at
+   all when `*at` is -1. */
+static size_t piece(uint64_t offset, size_t length, off_t *at) {
+  uint64_t within = wraps ? offset % true_size : offset;
+  uint64_t most = within < true_size ? true_size - within : length;
+  *at = within < true_size ? (off_t)within : -1;
+  return most < length ? (size_t)most : length;
+}
+
+static ssize_t backing_read(char *data, size_t length, uint64_t offset) {
+  for (size_t done = 0, n; done < length; done += n) {
+    off_t at;
+    n = piece(offset + done, length - done, &at);
+    memset(data + done, 0, n);
+    if (at >= 0 && pread(backing, data + done, n, at) != (ssize_t)n)
+      return -1;
+  }
+  return (ssize_t)length;
+}
+
+static ssize_t backing_write(const char *data, size_t length, uint64_t offset) {
+  for (size_t done = 0, n; done < length; done += n) {
+    off_t at;
+    n = piece(offset + done, length - done, &at);
+    if (at >= 0 && pwrite(backing, data + done, n, at) != (ssize_t)n)
+      return -1;
+  }
+  return (ssize_t)length;
+}
+
 static void answer(fuse_req_t request, uint64_t offset, size_t length, const struct rule *r) {
   char *data = NULL;
   ssize_t got = -r->error;
@@ -168,7 +200,7 @@ static void answer(fuse_req_t request, uint64_t offset, size_t length, const str
                   : (uint64_t)r->shortened < length ? (size_t)r->shortened
                                                     : length;
     data = malloc(length + 1);
-    got = data == NULL ? -ENOMEM : pread(backing, data, want, (off_t)offset);
+    got = data == NULL ? -ENOMEM : backing_read(data, want, offset);
     if (got == -1)
       got = -errno;
   }
@@ -224,7 +256,7 @@ static void on_read(fuse_req_t request, fuse_ino_t node, size_t length, off_t at
 static void on_write(fuse_req_t request, fuse_ino_t node, const char *data, size_t length, off_t at,
                      struct fuse_file_info *info) {
   (void)node, (void)info;
-  ssize_t n = pwrite(backing, data, length, at);
+  ssize_t n = backing_write(data, length, (uint64_t)at);
   if (n < 0)
     fuse_reply_err(request, errno);
   else
@@ -295,6 +327,10 @@ int main(int argc, char **argv) {
       refuse_direct = true;
     else if (i + 1 < argc && strcmp(argv[i], "--rule") == 0)
       rule_parse(argv[++i]);
+    else if (i + 1 < argc && strcmp(argv[i], "--claim") == 0)
+      size = number(argv[++i]);
+    else if (strcmp(argv[i], "--wrap") == 0)
+      wraps = true;
     else if (i + 1 < argc && strcmp(argv[i], "--log") == 0) {
       record = fopen(argv[++i], "w");
       if (record == NULL)
@@ -304,12 +340,15 @@ int main(int argc, char **argv) {
       fail(argv[i], "unknown option");
   }
   if (argc - i != 2)
-    fail("usage", "faultfs [--log FILE] [--no-direct] [--rule RULE]... BACKING FOLDER");
+    fail("usage", "faultfs [--log FILE] [--no-direct] [--claim SIZE] [--wrap] [--rule RULE]... "
+                  "BACKING FOLDER");
   struct stat st;
   backing = open(argv[i], O_RDWR | O_CLOEXEC);
   if (backing < 0 || fstat(backing, &st) != 0)
     fail(argv[i], strerror(errno));
-  size = (uint64_t)st.st_size;
+  true_size = (uint64_t)st.st_size;
+  if (size == 0)
+    size = true_size;
   start_ns = now_ns();
 
   char *words[] = {"faultfs", "-o", "fsname=faultfs,max_read=1048576", NULL};

@@ -4,7 +4,7 @@
 local argparse = require "argparse"
 local cli = require "hdd.cli"
 local destination = require "hdd.cli.destination"
-local document = require "hdd.document"
+local documents = require "hdd.cli.documents"
 local html = require "hdd.view.html"
 
 local function parse()
@@ -13,8 +13,8 @@ local function parse()
   parser:epilog("Example: hddlua report old-*.json new-*.json --output report.html\n\n"
     .. "Exit status: 0 done; 2 no document could be read; 3 not saved.")
   parser:help_max_width(100):help_description_margin(28):usage_max_width(100)
-  parser:argument("documents", "documents of hddlua"):args("+")
-  cli.option(parser, "--output", "FILE", "the page (-: standard output)", nil):count(1)
+  parser:argument("documents", "documents and snapshots of hddlua, fio's JSON and bandwidth logs"):args("+")
+  cli.option(parser, "--output", "FILE", "the page (-: standard output)"):count(1)
   cli.option(parser, "--title", "TEXT", "of the page (default: the drives' names)")
   parser:flag("--no-pictures", "without pictures of the charts for readers without scripts")
   parser:flag("--force", "overwrite the file")
@@ -29,16 +29,14 @@ cli.main(function()
   local options = parse()
   local ok, message = destination.probe(options.output, options.documents, options.force)
   if not ok then cli.refuse(message) end
-  local documents, notes = {}, {}
+  local list, notes = {}, {}
   for _, path in ipairs(options.documents) do
-    local d, complaints = document.load(path)
-    if not d then cli.refuse(complaints) end
-    documents[#documents + 1] = d
-    for i = 1, math.min(#complaints, 5) do notes[#notes + 1] = path .. ": " .. complaints[i] end
-    if #complaints > 5 then notes[#notes + 1] = ("%s: and %d more"):format(path, #complaints - 5) end
+    local found, told = documents.load(path)
+    if not found then cli.refuse(told) end
+    table.move(found, 1, #found, #list + 1, list)
+    table.move(told, 1, #told, #notes + 1, notes)
   end
-  local bytes = html.page(documents,
-    { title = options.title, pictures = not options.no_pictures, notes = notes })
+  local bytes = html.page(list, { title = options.title, pictures = not options.no_pictures, notes = notes })
   ok, message = destination.write(options.output, bytes, options.force)
   if not ok then
     io.stderr:write("report: ", message, "\n")

@@ -191,7 +191,7 @@ local function look(device, options)
   end
   local node = device.type == "block" and tree.by_number(number_of(device)) or nil
   local other = changed(device, node)
-  if other then return refuse(path, node and ESTALE or ENODEV, "%s", other) end
+  if other then return refuse(path, (node or device.inode) and ESTALE or ENODEV, "%s", other) end
   local why
   if node then
     why = block_in_use(node)

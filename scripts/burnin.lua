@@ -46,6 +46,8 @@ local function parse()
   parser:flag("--no-surface", "do not read everything")
   parser:flag("--no-self-tests", "do not run the drive's own self-tests")
   parser:flag("--no-baseline", "do not measure rate and IOPS before and after")
+  cli.option(parser, "--max-temperature", "CELSIUS", "pause from there on (default: the drive's own limit)",
+    units.integer)
   cli.option(parser, "--criteria", "FILE", "Lua table of what fails and what warns")
   cli.option(parser, "--seed", "N", "of random places (default: another one each time)", units.seed)
   cli.option(parser, "--zone-count", "N", "zones of the baseline (default: 20)", units.integer)

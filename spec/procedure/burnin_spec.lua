@@ -107,6 +107,48 @@ describe("a burn-in", function()
     end
   end)
 
+  it("pauses the load of a drive that is too hot until it has cooled, and tells so in the time line", function()
+    local drive <close> = assert(hdd.open(scratch.file(4 * MiB)))
+    local readings, told, i = { 40, 52, 51, 49, 47, 44 }, {}, 0
+    local d = assert(burnin.run(drive, with { max_temperature = 50, surface = false }, {
+      sensor = { every = 0.01, temperature = function()
+        i = i + 1
+        return readings[i] or 42, "spec"
+      end },
+      progress = function(state) if state.mode then told[#told + 1] = state.note end end,
+    }))
+    local events = {}
+    for _, entry in ipairs(d.timeline) do
+      if entry.event == "hot" or entry.event == "cool" then events[#events + 1] = entry end
+    end
+    assert.same({ "hot", "cool" }, { events[1].event, events[2].event })
+    assert.same({ 52, 44 }, { events[1].temperature_c, events[2].temperature_c })
+    assert.is_true(events[2].paused_s > 0)
+    assert.is_true(#told > 0)
+    assert.equal("WARN", d.verdict.status)
+    assert.equal("over_temperature", d.verdict.reasons[1].name)
+    assert.equal(52, d.summary.temperature_max_c)
+    assert.is_true(phase(d, "stress").intervals[1].sampled)
+    assert(document.validate(d))
+  end)
+
+  it("stops a surface read for heat, and goes on where it was", function()
+    needs.fuse()
+    local disk <close> = faultfs.mount { "every=1M,delay=80", size = 64 * MiB }
+    local drive <close> = assert(hdd.open(disk.path))
+    local readings, i = { 40, 60, 40 }, 0
+    local d = assert(burnin.run(drive, with { max_temperature = 50, stress = 0 }, {
+      sensor = { every = 0.1, temperature = function()
+        i = i + 1
+        return readings[i] or 40
+      end },
+    }))
+    assert.equal("complete", d.status)
+    assert.equal(64 * MiB, phase(d, "surface").covered_bytes)
+    assert.equal("clean", phase(d, "surface").result)
+    assert.equal("over_temperature", d.verdict.reasons[1].name)
+  end)
+
   for name, case in pairs {
     ["an unknown parameter"] = { { strees = 1 }, "strees: no such parameter" },
     ["a pattern that there is not"] = { { patterns = { "ab" } }, "patterns%[1%]: ab: must be one of stamp" },

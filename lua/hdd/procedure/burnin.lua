@@ -279,7 +279,8 @@ end
 -- @tparam[opt] table observer  `progress` = function(state), see hdd.procedure.measurement;
 --   `checkpoint` = function(make, now): make() gives what a run can go on from, to be saved when it is
 --   time, or `now`; `resume`: what was saved, to be gone on from; `interruptions` (list, of hdd.state);
---   `plan`: what `plan` gave, if it was asked for before
+--   `plan`: what `plan` gave, if it was asked for before; `sensor` ({`temperature`, `every`}): in
+--   place of the drive's own thermometer
 -- @treturn table  a document of schema hddlua.burnin/1
 -- @return or nil, message, code when it could not be begun
 -- @usage local document = assert(burnin.run(drive, { loops = 2 }))

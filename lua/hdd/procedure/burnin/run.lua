@@ -3,6 +3,7 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.burnin.run
 local capdiff = require "hdd.drive.capdiff"
+local cooling = require "hdd.procedure.cooling"
 local document = require "hdd.document"
 local health = require "hdd.health"
 local json = require "hdd.json"
@@ -151,11 +152,30 @@ function Run:write_job(options, state)
   return result, message, code
 end
 
+--- The guard of the drive's temperature, made when a load first asks for it: by then SMART has been read,
+-- where there is any.
+-- @treturn ?Guard  see hdd.procedure.cooling; nil of a drive that has no temperature to tell
+function Run:guard()
+  if self.cooling == nil then
+    local sensor = self.observer.sensor or {}
+    self.cooling = (not self.no_smart or sensor.temperature ~= nil) and cooling.new(self.drive,
+      { limit_c = self.parameters.max_temperature, said = self.said or {}, every = sensor.every }, {
+        temperature = sensor.temperature, time_s = function() return self:time_s() end,
+        event = function(entry)
+          self.sampled = true
+          self.temperature_c = entry.temperature_c or self.temperature_c
+          self:event(entry)
+        end,
+      })
+  end
+  return self.cooling or nil
+end
+
 --- Between two slices of a load: the temperature is looked at, at most once a minute; a drive that is
 -- too hot has a pause until it has cooled.
 -- @treturn boolean  was it looked at?
 function Run:cool_down()
-  local guard = self.guard
+  local guard = self:guard()
   if not guard then return false end
   self.sampled = false
   if guard:look() == "hot" then self:cool() end
@@ -164,10 +184,7 @@ end
 
 --- Waits until a drive that is too hot has cooled. The load has been stopped.
 function Run:cool()
-  self.guard:wait(function(state)
-    state.mode, state.stage = "paused", "too hot: waiting until it has cooled"
-    self:report(state)
-  end)
+  self:guard():wait(function(state) self:report(state) end)
 end
 
 --- Is it over before its time? "interrupted", "failed" or nil.

@@ -14,7 +14,8 @@ local function part(run, parameters)
   local hot, scan = false, nil
   local function progress(state)
     run:report(state)
-    if run.guard and not hot and run.guard:look() == "hot" then
+    local guard = run:guard()
+    if guard and not hot and guard:look() == "hot" then
       hot = true
       scan:cancel()
     end

@@ -222,6 +222,7 @@ end
 
 require "build-aux.acceptance_health"(sections, {say = say, at = at, verdict = verdict})
 require "build-aux.acceptance_fio"(sections, {say = say, at = at, verdict = verdict})
+require "build-aux.acceptance_burnin"(sections, {say = say, at = at, verdict = verdict})
 require "build-aux.acceptance_surface"(sections, {say = say, at = at, verdict = verdict})
 
 say("# Acceptance: what was measured\n")

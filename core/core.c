@@ -18,5 +18,6 @@ int luaopen_hdd_core(lua_State *L) {
   job_register(L);
   queue_register(L);
   put_register(L);
+  zones_register(L);
   return 1;
 }

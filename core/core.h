@@ -14,5 +14,7 @@ void interrupt_register(lua_State *L);  /* poll, interrupted and what belongs to
 void kernel_log_register(lua_State *L); /* kernel_log, KernelLog */
 void setting_register(lua_State *L);    /* setting */
 void system_register(lua_State *L);     /* now, time, fsync, isatty, window_size, rename */
+void put_register(lua_State *L);        /* put */
+void zones_register(lua_State *L);      /* zones */
 
 #endif

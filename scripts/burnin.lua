@@ -13,7 +13,7 @@ local units = require "hdd.units"
 -- What is no parameter of the procedure.
 local OPTIONS <const> = {
   "drives", "json", "force", "charset", "buffered", "state", "resume", "max_parallel", "plan", "confirm",
-  "on_finish", "unit",
+  "on_finish", "unit", "contention",
 }
 
 local function hours(text)
@@ -54,6 +54,8 @@ local function parse()
   cli.option(parser, "--zone-size", "SIZE", "bytes of each (default: 64m)", units.positive_size)
   cli.option(parser, "--sweep-runtime", "TIME", "of each of its depths (default: 5 s)", units.duration)
   cli.option(parser, "--rpm", "RPM", "turns a minute, if the drive does not tell; 0: none", cli.count)
+  parser:flag("--no-contention", "do not look whether drives that run together slow one another")
+  parser:flag("--capacity", "with --write: is it as large as it says?")
   cli.option(parser, "--max-parallel", "N", "drives at a time (default: all)", units.integer)
   parser:flag("--plan", "show the plan and end")
   parser:flag("--unit", "print the systemd unit that goes on at each boot")
@@ -72,11 +74,11 @@ end
 -- The command line as parameters of the procedure, and the rest.
 local function split(parsed)
   local options = {}
-  for _, key in ipairs(OPTIONS) do options[key], parsed[key] = parsed[key], nil end
-  for _, key in ipairs { "surface", "self_tests", "baseline" } do
+  for _, key in ipairs { "surface", "self_tests", "baseline", "contention" } do
     if parsed["no_" .. key] then parsed[key] = false end
     parsed["no_" .. key] = nil
   end
+  for _, key in ipairs(OPTIONS) do options[key], parsed[key] = parsed[key], nil end
   if parsed.criteria then
     local given, message = criteria.load(parsed.criteria)
     if not given then cli.refuse(message) end
@@ -96,6 +98,8 @@ cli.main(function()
   local plan = session.plan(entries, look)
   if options.json ~= "-" then io.write(plan, "\n") end
   if options.plan then return 0 end
+  local shared = session.contention(entries, options)
+  if shared then frame.say(shared) end
   agreement.confirm(entries, options)
   again.tell_resume(entries, options)
   local all = session.run(entries, options)

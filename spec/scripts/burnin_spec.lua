@@ -19,8 +19,8 @@ end
 -- Short, with states and documents in folders of their own.
 local function burnin(where, ...)
   local arguments = table.pack("burnin", ...)
-  table.move({ "--stress", "0.2", "--no-baseline", "--rpm", "0", "--charset", "ascii", "--state",
-    where .. "/state/", "--json", where }, 1, 11, #arguments + 1, arguments)
+  table.move({ "--no-contention", "--stress", "0.2", "--no-baseline", "--rpm", "0", "--charset", "ascii", "--state",
+    where .. "/state/", "--json", where }, 1, 12, #arguments + 1, arguments)
   return process.hddlua(arguments)
 end
 
@@ -149,9 +149,10 @@ describe("hddlua burnin", function()
       assert.equal(2, r.status)
       assert.matches("it holds data %(ext4", r.stderr)
       shell.run("rm -rf " .. where .. "/state")
-      r = write(where, path, "--confirm", name_of(path), "--overwrite-data", "--pattern", "aa,random")
+      r = write(where, path, "--confirm", name_of(path), "--overwrite-data", "--capacity", "--pattern", "aa,random")
       assert.equal(0, r.status, r.stderr)
       local d = documents(where)[1]
+      assert.equal("honest", d.capacity.verdict)
       assert.same({ "aa", "random" }, d.parameters.patterns)
       assert.equal(2 * 4 * MiB, d.summary.written_bytes)
       assert.matches("all of it was overwritten", d.summary.state)

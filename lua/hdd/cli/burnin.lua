@@ -5,6 +5,7 @@
 local batch = require "hdd.procedure.burnin.batch"
 local burnin = require "hdd.procedure.burnin"
 local cli = require "hdd.cli"
+local contention = require "hdd.procedure.contention"
 local criteria = require "hdd.procedure.burnin.criteria"
 local document = require "hdd.document"
 local frame = require "hdd.cli.health"
@@ -149,11 +150,28 @@ function M.plan(entries, look)
   return #plans > 0 and view.plan(plans, look) or ""
 end
 
+--- Reads the drives alone and all at once: is the controller or the link the limit?
+-- @tparam {Entry,...} entries
+-- @tparam table options  `max_parallel`, `contention` (false: do not), `resume`
+-- @treturn ?string  a sentence; nil of a single drive
+function M.contention(entries, options)
+  local drives = {}
+  for _, entry in ipairs(entries) do
+    if entry.planned then drives[#drives + 1] = entry.drive end
+  end
+  if #drives < 2 or options.max_parallel == 1 or options.contention == false then return nil end
+  local found, message = contention.run(drives)
+  if not found then return message end
+  for _, entry in ipairs(entries) do entry.contention = found end
+  return found.sentence
+end
+
 -- What a drive's run is told with.
 local function observer_of(entry, screen, i)
   local kept = entry.state
   return {
     resume = kept.data, interruptions = kept.interruptions, plan = entry.planned,
+    contention = entry.contention,
     progress = function(told) screen:show(i, told) end,
     checkpoint = function(make, now)
       entry.make = make

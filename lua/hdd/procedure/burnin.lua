@@ -13,6 +13,7 @@ local plan = require "hdd.procedure.burnin.plan"
 local run = require "hdd.procedure.burnin.run"
 local verdict = require "hdd.procedure.burnin.verdict"
 local write = require "hdd.procedure.burnin.write"
+local zoned = require "hdd.procedure.burnin.zoned"
 
 local M = {}
 
@@ -40,7 +41,7 @@ local PHASES = {
   surface = require("hdd.procedure.burnin.surface").run,
   stress = require("hdd.procedure.burnin.stress").run,
   baseline = require("hdd.procedure.burnin.baseline").run,
-  write = write.write, verify = write.verify,
+  capacity = write.capacity, write = write.write, verify = write.verify,
 }
 
 local function read_patterns(reader)
@@ -144,6 +145,16 @@ local function is_lost(code)
   return code == ENODEV
 end
 
+-- Why a phase has nothing to do on a zoned drive.
+local function why_not(r, entry)
+  if not r.zoned then return nil end
+  if entry.kind == "baseline" then
+    return "a host-managed zoned drive: what can be read of it changes with what is written"
+  elseif (entry.kind == "surface" or entry.kind == "stress") and r.zoned.readable_bytes < r.block_size then
+    return "nothing has been written to its zones: there is nothing to be read"
+  end
+end
+
 local function run_phase(r, entry, resume)
   r.entry = entry
   entry.status, entry.started_at = "running", entry.started_at or os.date("!%Y-%m-%dT%H:%M:%SZ")
@@ -151,7 +162,13 @@ local function run_phase(r, entry, resume)
   r:event { event = resume and "resumed" or "begun", what = entry.name }
   r:checkpoint(resume and function() return resume end or nil, true)
   local begun_s, before_s = r:time_s(), entry.elapsed_s or 0.0
-  local done, message, code = PHASES[entry.kind](r, entry, resume)
+  local done, message, code = true, nil, nil
+  local skipped = why_not(r, entry)
+  if skipped then
+    entry.status, entry.message = "skipped", skipped
+  else
+    done, message, code = PHASES[entry.kind](r, entry, resume)
+  end
   entry.elapsed_s = before_s + r:time_s() - begun_s
   if not done then
     entry.status, entry.message = "failed", message
@@ -258,6 +275,7 @@ local function begin(drive, p, planned, observer)
   r.parameters, r.usable_bytes = p, drive.size // drive.logical_block_size * drive.logical_block_size
   r.block_size = math.min(math.max(4096, drive.logical_block_size), r.usable_bytes)
   r.loops = not p.hours and p.loops or nil
+  r.zoned = zoned.look(drive)
   local d = r.document
   if not data then
     d.phases, d.plan = planned.phases, { bytes_per_s = planned.bytes_per_s, all_s = planned.all_s }
@@ -266,6 +284,8 @@ local function begin(drive, p, planned, observer)
     d.plan.stamp_name = p.write and consent.name(drive) or nil
   end
   r.stamp_serial = d.plan.stamp_name
+  d.zoned = r.zoned and zoned.document(r.zoned) or d.zoned
+  if r.zoned and r.zoned.problem then r:warn("its zones are not known: " .. r.zoned.problem) end
   return r
 end
 
@@ -279,6 +299,7 @@ end
 -- @tparam[opt] table observer  `progress` = function(state), see hdd.procedure.measurement;
 --   `checkpoint` = function(make, now): make() gives what a run can go on from, to be saved when it is
 --   time, or `now`; `resume`: what was saved, to be gone on from; `interruptions` (list, of hdd.state);
+--   `contention`: what hdd.procedure.contention found of the drives that are burnt in at the same time;
 --   `plan`: what `plan` gave, if it was asked for before; `sensor` ({`temperature`, `every`}): in
 --   place of the drive's own thermometer
 -- @treturn table  a document of schema hddlua.burnin/1
@@ -300,6 +321,7 @@ function M.run(drive, given, observer)
   end
   local r = begin(drive, p, planned, observer)
   r.document.interruptions = observer.interruptions or {}
+  r:note_contention(observer.contention)
   local done
   done, message, code = r.m:attempt(function()
     r.m.jobs = math.max(1, r.m.jobs) -- whatever happens from here on, there is a document of it

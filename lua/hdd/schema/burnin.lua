@@ -215,12 +215,46 @@ local own = {
   { "capacity", "object?", "is it as large as it says?", of = {
     { "verdict", "string", "`honest`, `false`, `unknown` or `interrupted`" },
     { "sentence", "string?", "for people" },
+    { "size_bytes", "integer", "as it says" },
     { "true_size_bytes", "integer?", "of a false one" },
+    { "places", "integer", "how many were stamped" },
+    { "restored", "integer", "what lay there was put back at so many" },
+    { "mismatches", "list", "places that do not hold their stamp", of = {
+      { "offset_bytes", "integer", "where" },
+      { "kind", "string", "what is there" },
+      { "found_offset_bytes", "integer?", "the place whose stamp is there" },
+      { "error", "string?", "errno's name" },
+    } },
+    { "not_restored", "list", "places whose data could not be put back", of = {
+      { "offset_bytes", "integer", "where" },
+      { "length_bytes", "integer", "how much" },
+      { "error", "string?", "why" },
+      { "code", "integer?", "errno value" },
+    } },
+    { "failures", "list", "places that could not be read, and were left alone", of = {
+      { "offset_bytes", "integer", "where" },
+      { "length_bytes", "integer", "how much" },
+      { "error", "string?", "why" },
+      { "code", "integer?", "errno value" },
+    } },
+    { "seed", "integer?", "of the stamps", signed = true },
+  } },
+  { "contention", "object?", "what the drives of this run keep from one another", of = {
+    { "drives", "integer", "how many were read" },
+    { "alone_bytes_per_s", "number?", "their rates one at a time, added up" },
+    { "together_bytes_per_s", "number?", "all at once" },
+    { "ratio", "number?", "the one as a share of the other" },
+    { "limited", "boolean", "true: one of them lost more than a tenth of its rate" },
+    { "sentence", "string?", "for people" },
   } },
   { "zoned", "object?", "of a zoned drive", of = {
-    { "model", "string", "`host-managed` or `host-aware`" },
-    { "zones", "integer?", "how many there are" },
+    { "model", "string", "`host-managed`" },
+    { "zones", "integer?", "how many zones there are" },
     { "readable_bytes", "integer?", "below the write pointers" },
+    { "ranges", "list?", "what that is; the list is bounded", of = {
+      { "offset_bytes", "integer", "where it begins" },
+      { "length_bytes", "integer", "how long it is" },
+    } },
   } },
   { "smart", "list", "what the drive said of itself, each time it was asked", of = {
     { "phase", "integer", "after this phase" },

@@ -66,6 +66,20 @@ function Run:restore(data)
   self.said = old.health.after or old.health.before
 end
 
+--- Puts down what drives that run at the same time keep from one another.
+-- @tparam ?table found  of hdd.procedure.contention
+function Run:note_contention(found)
+  if not found then return end
+  self.document.contention = {
+    drives = #found.drives, alone_bytes_per_s = found.alone_bytes_per_s,
+    together_bytes_per_s = found.together_bytes_per_s, ratio = found.ratio, limited = found.limited,
+    sentence = found.sentence,
+  }
+  if found.limited then
+    self:warn("rates here are not the drive's alone: " .. found.sentence)
+  end
+end
+
 --- Seconds since it began, interruptions left out.
 function Run:time_s()
   return self.m:time_s()

@@ -7,6 +7,7 @@
 -- @module hdd.procedure.burnin.stress
 local hdd = require "hdd"
 local json = require "hdd.json"
+local zoned = require "hdd.procedure.burnin.zoned"
 
 local M = {}
 
@@ -64,7 +65,11 @@ local function new_leg(run, index, saved)
   for _, bucket in ipairs(saved and saved.buckets or {}) do
     self.histogram:add(bucket.ns, bucket.count)
   end
-  self.pattern = M.pattern(self.row.pattern, run.usable_bytes, run.block_size)
+  if run.zoned then
+    self.pattern = zoned.places(run.zoned.ranges, run.block_size, self.row.pattern, math.random)
+  else
+    self.pattern = M.pattern(self.row.pattern, run.usable_bytes, run.block_size)
+  end
   return self
 end
 

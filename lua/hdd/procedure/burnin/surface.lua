@@ -63,7 +63,8 @@ end
 function M.run(run, entry, resume)
   local scan = resume and resume.scan and document.decode(resume.scan) or nil
   while true do
-    local parameters = { resume = scan, to = run.usable_bytes, rpm = run.parameters.rpm }
+    local parameters = { resume = scan, to = run.usable_bytes, rpm = run.parameters.rpm,
+      domain = run.zoned and run.zoned.ranges or nil }
     local d, message, code, hot = part(run, parameters)
     if not d then return nil, message, code end
     scan = d

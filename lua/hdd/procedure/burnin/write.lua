@@ -5,6 +5,7 @@
 -- be durable, verifying from what was verified. Nothing that was written is left unverified.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.burnin.write
+local capacity = require "hdd.procedure.capacity"
 local inquiry = require "hdd.procedure.burnin.inquiry"
 local units = require "hdd.units"
 
@@ -25,6 +26,21 @@ function M.stamp(run, entry)
     if phase == entry then break end
   end
   return { pattern = entry.pattern, pass = pass, seed = run.parameters.seed, serial = run.stamp_serial }
+end
+
+--- Tries whether the drive is as large as it says.
+-- @tparam Run run
+-- @tparam table entry  of the document's `phases`
+-- @treturn boolean  true
+-- @return or nil, message, code
+function M.capacity(run, entry)
+  local found, message, code = capacity.run(run.drive, { seed = run.parameters.seed }, {
+    progress = function(state) run:report { stage = state.stage, share = state.share } end,
+  })
+  if not found then return nil, message, code end
+  if found.verdict == "interrupted" then run.m.over = run.m.over or "interrupted" end
+  entry.result, run.document.capacity = found.verdict, found
+  return true
 end
 
 -- What is told while a slice runs.

@@ -11,7 +11,7 @@ local M = {}
 local Buffer = {}
 Buffer.__index = Buffer
 
-local HITS <const>, PAUSE_S <const> = 24, 0.006 -- blocks that are read twice, and when again
+local HITS <const>, PAUSE_NS <const> = 24, 2e6 -- blocks that are read twice; when again, if nothing turns
 local LEAST_AHEAD <const>, MOST_AHEAD <const> = 64 << 10, 64 << 20
 local MOST_PLACES <const> = 512
 local BURST <const>, LEAST_BURST <const>, BURSTS <const> = 256 << 10, 16 << 10, 24
@@ -63,7 +63,8 @@ function Buffer:hits()
     if self:over() then break end
     local place = self:somewhere(self.block)
     local miss = self:time(place)
-    hdd.sleep(PAUSE_S)
+    -- Without a buffer the rest of the turn has to be waited for, which is long enough to be told.
+    hdd.sleep((self.turn_ns and self.turn_ns / 3 or PAUSE_NS) / 1e9)
     local hit = miss and self:time(place)
     if hit then first[#first + 1], second[#second + 1] = miss, hit end
   end

@@ -94,3 +94,46 @@ describe("middle and spread", function()
     assert.is_true(statistics.mad(list) <= 2)
   end)
 end)
+
+describe("the quantile of Student's t", function()
+  it("is that of the tables", function()
+    for _, row in ipairs {{0.975, 1, 12.7062}, {0.975, 10, 2.2281}, {0.995, 200, 2.6006}, {0.9975, 30, 3.0298},
+                          {0.95, 5, 2.0150}, {0.975, 1e6, 1.95997}} do
+      assert.is_true(math.abs(statistics.student_quantile(row[1], row[2]) - row[3]) < 2e-4, row[2])
+    end
+    assert.has_error(function() statistics.student_quantile(0.5, 3) end)
+    assert.has_error(function() statistics.student_quantile(0.9, 0) end)
+  end)
+end)
+
+describe("the long-run variance", function()
+  it("is that of independent values, and more where neighbours are alike", function()
+    math.randomseed(5)
+    local function mean_of(rho)
+      local sum = 0.0
+      for _ = 1, 200 do
+        local values, state = {}, 0.0
+        for i = 1, 300 do
+          state = rho * state + math.random() - 0.5
+          values[i] = state
+        end
+        sum = sum + statistics.long_run_variance(values) * 12 / 200
+      end
+      return sum
+    end
+    assert.is_true(math.abs(mean_of(0) - 1) < 0.1)
+    assert.is_true(math.abs(mean_of(0.5) - 4) < 0.5) -- 1 / (1 - rho)^2
+  end)
+
+  it("takes no notice of the mean, and needs four values", function()
+    local values, shifted = {}, {}
+    for i = 1, 50 do
+      values[i] = math.sin(i * i)
+      shifted[i] = values[i] + 10
+    end
+    local a, df = statistics.long_run_variance(values)
+    assert.is_true(math.abs(a - statistics.long_run_variance(shifted)) < 1e-9)
+    assert.equal(5, df)
+    assert.is_nil((statistics.long_run_variance {1, 2, 3}))
+  end)
+end)

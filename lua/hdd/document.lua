@@ -28,6 +28,10 @@ M.object = json.object
 
 local EBADMSG = 74
 
+-- What is read of what others have written is bounded: so many bytes, and so many values, as an empty
+-- list takes 2 bytes of a file and a hundred of memory. The longest profile has a tenth of that.
+local MOST_BYTES <const>, MOST_VALUES <const> = 64 << 20, 2000000
+
 -- Where each document has been saved by this process: {[document] = {[path] = file as written}}.
 local saved = setmetatable({}, { __mode = "k" })
 
@@ -168,6 +172,13 @@ end
 -- @return or nil, message when it is no document at all
 function M.decode(text)
   if not text:find("%S") then return nil, "it is empty" end
+  if #text > MOST_BYTES then
+    return nil, string.format("it has %d bytes: no result is longer than %d", #text, MOST_BYTES)
+  end
+  local values = #text > MOST_VALUES and select(2, text:gsub("[,%[{]", "")) or 0
+  if values > MOST_VALUES then
+    return nil, string.format("it has %d values: no result has more than %d", values, MOST_VALUES)
+  end
   local document, message = json.decode(text)
   if message then return nil, "it is not JSON, or cut off: " .. message end
   if type(document) ~= "table" or document == json.null or document[1] ~= nil then
@@ -222,7 +233,7 @@ M.probe = file.probe
 -- @return or nil, message with file and reason, code (74: it is no document)
 -- @usage local d, complaints = assert(document.load("before.json"))
 function M.load(path)
-  local text, message, code = file.read(path)
+  local text, message, code = file.read(path, MOST_BYTES)
   if not text then return nil, message, code end
   local document, complaints = M.decode(text)
   if not document then

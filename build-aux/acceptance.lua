@@ -223,7 +223,9 @@ end
 require "build-aux.acceptance_health"(sections, {say = say, at = at, verdict = verdict})
 require "build-aux.acceptance_fio"(sections, {say = say, at = at, verdict = verdict})
 require "build-aux.acceptance_burnin"(sections, {say = say, at = at, verdict = verdict})
+require "build-aux.acceptance_compare"(sections, {say = say, at = at, verdict = verdict})
 require "build-aux.acceptance_surface"(sections, {say = say, at = at, verdict = verdict})
+require "build-aux.acceptance_kill"(sections, {say = say, at = at, verdict = verdict})
 
 say("# Acceptance: what was measured\n")
 say("Written by `make acceptance` on %s, commit %s, %s, %s, load %s.\n",

@@ -65,7 +65,10 @@ function M.draw(seed)
   return "tiny,capacity=64M,speed=8," .. table.concat(faults, ","), expected
 end
 
-local function said_of(d)
+--- What a document says of corruptions, as `draw` expects it.
+-- @tparam table d  document
+-- @treturn {string,...}  sorted
+function M.said_of(d)
   local said = {}
   for _, m in ipairs(d.mismatches) do
     local line = string.format("%s %d+%d", m.kind, m.offset_bytes // 512, m.length_bytes // 512)
@@ -93,7 +96,7 @@ function M.burn_in(seed)
     .. "--confirm ${DISK##*/} --stress 0 --no-surface --no-baseline --no-self-tests --rpm 0 --seed %d "
     .. "--state %s/ --json %s", seed, states, json) }, { timeout = 120 })
   local d = document.load(json)
-  return d and said_of(d) or {}, expected, d, run
+  return d and M.said_of(d) or {}, expected, d, run
 end
 
 return M

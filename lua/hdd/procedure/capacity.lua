@@ -70,7 +70,7 @@ end
 local function run_list(self, operation, places)
   return self.drive:run {
     operation = operation, pattern = places, block_size = self.p.block_size,
-    stamp = { seed = self.p.seed, pass = self.pass }, max_failures = math.max(#places, 1), slowest = 0,
+    stamp = { seed = self.seed, pass = self.pass }, max_failures = math.max(#places, 1), slowest = 0,
   }
 end
 
@@ -112,7 +112,7 @@ local function try(self, places)
   end
   for _, mismatch in ipairs(checked.mismatches) do
     local found = mismatch.found or {}
-    local is_ours = found.seed == self.p.seed and found.pass == self.pass
+    local is_ours = found.seed == self.seed and found.pass == self.pass
     -- A run begins where it says; neighbours that differ alike make one run.
     for offset = mismatch.offset_bytes, mismatch.offset_bytes + mismatch.length_bytes - 1,
       self.p.block_size do
@@ -185,14 +185,14 @@ end
 --- Tries whether a drive is as large as it says.
 -- @tparam Drive drive  opened for writing
 -- @tparam ?table given  `block_size` (of a stamp: the physical block, 4096 at least), `evict` (bytes that
---   are read in between, so that nothing comes from the drive's cache: 268435456), `seed` (of the stamps:
---   any)
+--   are read in between, so that nothing comes from the drive's cache: 268435456), `seed` (of the stamps,
+--   any; the time is mixed into it)
 -- @tparam ?table observer  `progress` = function(state): `stage`, `share`
 -- @treturn table  `verdict` = "honest", "false", "unknown" or "interrupted"; `sentence`; `size_bytes`
 --   (as it says), `true_size_bytes` (of a false one); `places`, how many were stamped; `mismatches` of
 --   {`offset_bytes`, `kind`, `found_offset_bytes`, `error`}; `restored`, how many were put back, and
 --   `not_restored`, `failures` (could not be read, and were left alone) of {`offset_bytes`,
---   `length_bytes`, `error`, `code`}; `seed`
+--   `length_bytes`, `error`, `code`}
 -- @return or nil, message, code when it could not be tried (9: not opened for writing)
 function M.run(drive, given, observer)
   if not drive.writable then
@@ -202,12 +202,14 @@ function M.run(drive, given, observer)
   local p, message, code = plan(drive, given)
   if not p then return nil, message, code end
   local result = {
-    verdict = "interrupted", size_bytes = drive.size, places = 0, seed = p.seed, mismatches = {},
-    restored = 0, not_restored = {}, failures = {},
+    verdict = "interrupted", size_bytes = drive.size, places = 0, mismatches = {}, restored = 0,
+    not_restored = {}, failures = {},
   }
   local progress = observer and observer.progress
   local self = {
     drive = drive, p = p, result = result, saved = {}, order = {}, pass = 0, evict_at = 0,
+    -- What an earlier try that was killed left behind is not to be taken for this one's.
+    seed = p.seed ~ core.now(),
     report = progress and function(stage, share) progress { stage = stage, share = share } end,
   }
   local ok, done, why, number = xpcall(measure, function(failure)

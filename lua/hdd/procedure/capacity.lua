@@ -1,7 +1,7 @@
 --- Is a drive as large as it says? Stamps are written at each power of two, at parts of the size and at
 -- the very end, and read back after the drive's cache has been filled with other data: a drive that lies
 -- answers with another place's stamp, or with none. What lay there is read before and written back after,
--- however it ends. docs/burnin.md says more.
+-- however it ends. docs/long-runs.md says more.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.capacity
 -- @usage local drive <close> = assert(hdd.open("/dev/sdb", { write = { serial = "WD-WXL0E12345" } }))

@@ -65,10 +65,21 @@ local function decode_errors(logs, smart_logs)
     or optional(error_log.summary, smart_logs[0x02] or smart_logs[0x01])
 end
 
+-- How long ago errors were, in hours of powered-on time: the log's hours have 16 bits, so that it is
+-- the least that fits. Some drives leave them 0.
+local function date_errors(log, hours)
+  for _, e in ipairs(log and hours and log.entries or {}) do
+    if (e.power_on_hours or 0) ~= 0 then
+      e.age_hours = (math.floor(hours) - e.power_on_hours) % 65536
+    end
+  end
+end
+
 --- Decode what was read from one drive.
 -- @tparam table pages  as `hdd.pages.read` gives them; each may be missing
 -- @treturn table  by section, each as its decoder gives it, absent where its page is: `identity`,
---   `smart`, `log_directory`, `smart_log_directory`, `error_log` (extended, else summary),
+--   `smart`, `log_directory`, `smart_log_directory`, `error_log` (extended, else summary; entries with
+--   their `age_hours`, where known),
 --   `self_test_log` (extended, else simple), `selective_self_test_log`, `statistics`,
 --   `pending_defects`, `ncq_error`, `phy`, `farm`, `sct {status temperature_history error_recovery
 --   {read write} write_cache reordering}`; the drive's own `smart_status` ("passed", "failed");
@@ -95,6 +106,7 @@ function M.decode(pages)
   h.log_directory = optional(log_directory.general_purpose, logs[0x00])
   h.smart_log_directory = optional(log_directory.smart, smart_logs[0x00])
   h.error_log = decode_errors(logs, smart_logs)
+  date_errors(h.error_log, hours)
   h.self_test_log = optional(self_test_log.extended, logs[0x07], hours)
     or optional(self_test_log.simple, smart_logs[0x06], hours)
   h.selective_self_test_log = optional(self_test_log.selective, smart_logs[0x09])

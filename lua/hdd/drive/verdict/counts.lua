@@ -39,7 +39,7 @@ local KINDS = {
   },
   {
     name = "spin_up", severity = "warning", attributes = {{10, "^spin retries"}},
-    text = "spin-up: failed at the first try, times: %s", statistics = {"start_failures"},
+    text = "spin-ups that failed at the first try: %s", statistics = {"start_failures"},
   },
   {
     name = "timeouts", severity = "notice", attributes = {{188, "^command time%-outs"}},

@@ -11,12 +11,6 @@ local function grown(said, before, of)
   return new - old
 end
 
--- The log's hours have 16 bits: the age is the least that fits. Some drives leave them 0.
-local function age_of(e, said)
-  local now = said.power_on and said.power_on.power_on_hours
-  return now and e.power_on_hours ~= 0 and (math.floor(now) - e.power_on_hours) % 65536 or nil
-end
-
 local function at(lba) return lba and (" at LBA %s"):format(lba) or "" end
 
 local function error_count(said) return said.error_log and said.error_log.count end
@@ -48,10 +42,11 @@ local function ata(said, add, before)
     {at_least = log.count_saturated, growth = grown(said, before, error_count)})
   local newest, count = unreadable(log)
   if not newest then return end
-  local age = age_of(newest, said)
-  local when = age and ("%d power-on hours ago"):format(age) or "at a time not known"
+  local age = newest.age_hours
+  local when = not age and "at a time not known" or age == 0 and "within the last power-on hour"
+    or ("%d power-on hours ago"):format(age)
   add(age and age > YEAR and "notice" or "warning", "unreadable", "error log", count,
-    ("unreadable sectors in the error log: %d, the newest%s %s"):format(count, at(newest.lba), when),
+    ("unreadable sectors in the error log: %d, the newest%s, %s"):format(count, at(newest.lba), when),
     {lba = newest.lba, age_hours = age})
 end
 

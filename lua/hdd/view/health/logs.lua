@@ -29,7 +29,9 @@ local function ata_error(e)
   if names == "" then names = table.concat(e.status_names, " ") end
   local lba = e.lba and ("LBA %d"):format(e.lba)
     or e.lba_doubtful and ("LBA %d ?"):format(e.lba_doubtful) or ""
-  return {e.number, ("%d h"):format(e.power_on_hours), names, lba, command_of(e)}
+  local when = e.age_hours and words.age(e.age_hours) or e.power_on_hours ~= 0
+    and ("at %d h"):format(e.power_on_hours) or ""
+  return {e.number, when, names, lba, command_of(e)}
 end
 
 local function nvme_error(e)

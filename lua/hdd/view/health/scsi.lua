@@ -33,8 +33,9 @@ local function lines(said)
   put("non-medium errors %s", said.non_medium_errors and said.non_medium_errors.count)
   local s = said.start_stop
   if s then
-    put("start-stop cycles %s", s.start_stop_cycles)
-    put("of %s rated", s.rated_start_stop_cycles)
+    local rated = s.rated_start_stop_cycles
+    put("start-stop cycles %s" .. (rated and " of " .. words.grouped(rated) .. " rated" or ""),
+      s.start_stop_cycles)
     put("load cycles %s", s.load_cycles)
     if s.manufactured_year then
       items[#items + 1] = ("made in week %s of %s"):format(s.manufactured_week or "?",

@@ -104,7 +104,7 @@ function M.draw(page, said)
     about[#about + 1] = ("status version %d"):format(status.format_version)
   end
   if status and status.device_state then
-    about[#about + 1] = "the drive is " .. status.device_state
+    about[#about + 1] = "state: " .. status.device_state
   end
   if history and history.size then
     about[#about + 1] = ("history of %d temperatures"):format(history.size)

@@ -224,7 +224,7 @@ describe("the page of several drives", function()
 
   it("has the verdict of each comparison, its intervals, and what was different", function()
     local text = text_of(page({slower(), example "zoneprofile"}, {comparison = comparison()}))
-    has(text, "Rate across the drive new against old", "faster new is faster by 33.3 % ± 1.2 %",
+    has(text, "Rate across the drive new against old", "Faster new is faster by 33.3 % ± 1.2 %",
       "rate, mean 90.0 MB/s (85.8 MiB/s) 120.0 MB/s (114.4 MiB/s) +33.3 % (+32.1 to +34.5) faster",
       "0 to 25 % of the drive: rate 90.0 MB/s", "−11.1 % (−15.0 to −7.0) slower", "confidence of 95 %",
       "one run each", "parameters.depth 2 4")

@@ -161,7 +161,9 @@ local function comparison_of(documents, entries, options)
 end
 
 local function draw_comparison(page, entries, result)
-  local beside = #entries > 1 and card.beside(entries)
+  local beside = #entries > 1 and card.beside(entries, function(kind, key)
+    return comparison.difference(result, kind, key)
+  end)
   local compared = result and comparison.draw(result)
   if beside or compared then
     page:part("comparison", "Comparison", beside and el("div", { class = "beside" }, beside) or nil, compared)

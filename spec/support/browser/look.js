@@ -83,7 +83,7 @@ async function use(browser) {
       e.getAttribute("src") || e.getAttribute("href")).filter((u) => !/^(#|data:)/.test(u)),
     hacked: window.hacked === undefined ? null : String(window.hacked),
   }));
-  seen.charts = await page.evaluate(() => window.hddluaCharts.length);
+  seen.charts = await page.evaluate(() => (window.hddluaCharts || []).length);
   seen.headings = await page.evaluate(() => Array.from(document.querySelectorAll("h1,h2,h3")).map((h) =>
     h.tagName + " " + h.innerText));
   seen.tables = await page.evaluate(() => Array.from(document.querySelectorAll("details")).map((d) => ({

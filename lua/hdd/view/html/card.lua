@@ -110,8 +110,9 @@ local PLAIN <const> = { temperature_c = true, power_on_hours = true,
 
 --- The numbers of several drives, a column for each; of two the difference, too.
 -- @tparam {table,...} list  of `hdd.view.html.drives.of`
--- @treturn ?Markup  nil where no number is known of two
-function M.beside(list)
+-- @tparam function difference  difference(kind, key): what was found of it as text, or nil
+-- @treturn ?Markup  nil where no number is known
+function M.beside(list, difference)
   local heads, rows = { { title = el("span", { class = "unseen" }, "number"), left = true } }, {}
   for i, entry in ipairs(list) do heads[i + 1] = { title = el("span", { class = "whole" }, entry.name) } end
   if #list == 2 then heads[4] = { title = "difference" } end
@@ -123,7 +124,9 @@ function M.beside(list)
       known = known + (value and 1 or 0)
       row[i + 1] = value and values.graded(text_of(number, value, d)) or "–"
     end
-    if #list == 2 then row[4] = not PLAIN[number[2]] and change(found[1], found[2]) or "" end
+    if #list == 2 then
+      row[4] = difference(number[1], number[2]) or not PLAIN[number[2]] and change(found[1], found[2]) or ""
+    end
     if known > 0 then rows[#rows + 1] = row end
   end
   return #rows > 0 and tables.grid("Numbers of the drives beside one another", heads, rows) or nil

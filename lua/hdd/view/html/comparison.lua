@@ -56,9 +56,7 @@ local function place_of(metric)
   local parts = {}
   if math.type(metric.block_size_bytes) == "integer" then parts[1] = units.block(metric.block_size_bytes) end
   if math.type(metric.depth) == "integer" then parts[#parts + 1] = "depth " .. metric.depth end
-  if type(metric.from_bytes) == "number" and type(metric.to_bytes) == "number" then
-    parts[#parts + 1] = units.decimal_bytes(metric.from_bytes) .. " to " .. units.decimal_bytes(metric.to_bytes)
-  elseif type(metric.from_share) == "number" and type(metric.to_share) == "number" then
+  if type(metric.from_share) == "number" and type(metric.to_share) == "number" then
     parts[#parts + 1] = string.format("%s to %s %% of the drive", units.fixed(metric.from_share * 100, 0),
       units.fixed(metric.to_share * 100, 0))
   end
@@ -79,7 +77,7 @@ local function metric_table(result, side, metrics, label)
     local where = place_of(m)
     rows[i] = { where ~= "" and where .. ": " .. name_of(m) or name_of(m),
       values.graded(values.text(tostring(m.name), m.a)), values.graded(values.text(tostring(m.name), m.b)),
-      change_of(m), values.text("", m.verdict or "") }
+      change_of(m), m.verdict ~= "not judged" and values.text("", m.verdict or "") or "" }
   end
   return tables.grid(label, heads, rows)
 end
@@ -107,6 +105,10 @@ local function settings_of(comparison, result)
       { title = side_name(result, comparison.side), left = true } }, rows))
 end
 
+local function counted(metrics)
+  return string.format("%d %s", #metrics, #metrics == 1 and "metric" or "metrics")
+end
+
 local SCOPES <const> = {
   { "row", "Row by row", "The intervals hold for all rows at once." },
   { "stretch", "Stretch by stretch", "The intervals hold for all stretches of the surface at once." },
@@ -123,26 +125,41 @@ local function draw_one(result, comparison)
     return blocks
   end
   if comparison.sentence then
-    blocks[2] = el("div", { class = "verdict" }, el("p", nil, el("strong", nil, values.text("", comparison.verdict)),
+    blocks[2] = el("div", { class = "verdict" }, el("p", nil, el("strong", nil, (values.text("", comparison.verdict):gsub("^%l", string.upper))),
       el("span", { class = "said" }, values.text("", comparison.sentence))))
   end
   local whole = of_scope(result, comparison, "whole")
-  if #whole > 0 then
-    blocks[#blocks + 1] = el("div", { class = "beside" }, metric_table(result, comparison.side, whole, title))
-  end
   local notes = {}
   for i, note in ipairs(list(comparison.notes)) do notes[i] = el("li", nil, values.text("", note)) end
   if #notes > 0 then blocks[#blocks + 1] = el("ul", { class = "notes" }, notes) end
+  if #whole > 0 then
+    blocks[#blocks + 1] = tables.folded("As a whole", counted(whole),
+      metric_table(result, comparison.side, whole, title))
+  end
   for _, scope in ipairs(SCOPES) do
     local metrics = of_scope(result, comparison, scope[1])
     if #metrics > 0 then
-      blocks[#blocks + 1] = tables.folded(scope[2], string.format("%d metrics", #metrics),
+      blocks[#blocks + 1] = tables.folded(scope[2], counted(metrics),
         { el("p", { class = "quiet" }, scope[3]),
           metric_table(result, comparison.side, metrics, title .. ", " .. scope[2]) })
     end
   end
   blocks[#blocks + 1] = settings_of(comparison, result)
   return blocks
+end
+
+--- The difference in a number of the whole run between the first drive and the second.
+-- @tparam ?table result  document of the schema hddlua.compare/1
+-- @tparam string kind    of documents
+-- @tparam string name    of the metric
+-- @treturn ?string  "+29.5 % (+27.1 to +31.9)"; nil where there is none
+function M.difference(result, kind, name)
+  for _, m in ipairs(list(list(result).metrics)) do
+    if type(m) == "table" and m.side == 2 and m.kind == kind and m.name == name and m.scope == "whole" then
+      local text = change_of(m)
+      return text ~= "" and text or nil
+    end
+  end
 end
 
 --- A comparison as markup.

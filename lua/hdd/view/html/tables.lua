@@ -99,7 +99,7 @@ function M.rows(label, rows, fields)
         shows[#shows + 1] = function(row) return row[key] ~= nil and values.text(key, row[key]) or "" end
       else
         local column = columns.of(key, kept, true)
-        heads[#heads + 1] = { title = column.title, unit = column.unit }
+        heads[#heads + 1] = { title = column.title, unit = column.unit == "us" and "µs" or column.unit }
         shows[#shows + 1] = function(row) return row[key] ~= nil and column.show(row[key], row) or "" end
       end
     end

@@ -46,6 +46,10 @@ local function is_number(value)
   return type(value) == "number" and value == value and math.abs(value) ~= math.huge
 end
 
+local function latency(ns)
+  return (units.latency(ns):gsub("us$", "µs"))
+end
+
 -- By the end of the key; the first that fits.
 local FORMS <const> = {
   { "_bytes_per_s$", units.rate },
@@ -53,9 +57,9 @@ local FORMS <const> = {
   { "block_size_bytes$", units.block },
   { "sector_size_bytes$", units.block },
   { "_bytes$", units.bytes },
-  { "_us$", function(v) return units.latency(v * 1000) end },
-  { "_ns$", units.latency },
-  { "_ms$", function(v) return units.latency(v * 1e6) end },
+  { "_us$", function(v) return latency(v * 1000) end },
+  { "_ns$", latency },
+  { "_ms$", function(v) return latency(v * 1e6) end },
   { "_s$", units.duration_text },
   { "_c$", words.celsius },
   { "_percent$", function(v) return units.fixed(v, 1) .. " %" end },

@@ -92,7 +92,7 @@ end
 cli.main(function()
   local parameters, options = split(parse())
   if #options.drives == 0 and not options.resume then cli.refuse("which drives?") end
-  frame.probe(options.json, options.drives, "--json", options)
+  frame.probe(options.json, options.drives, "--json", { force = options.force or options.resume })
   local look = frame.look(options)
   local entries = session.open(options.drives, parameters, options)
   local plan = session.plan(entries, look)

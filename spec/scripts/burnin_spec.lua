@@ -170,7 +170,7 @@ describe("hddlua burnin", function()
       local first = process.run(argv, { events = { { when = "write stamp", after = 0.8, signal = "INT" } } })
       assert.equal(130, first.status, first.stderr)
       assert.matches("overwritten with stamp up to byte %d+", first.stdout:gsub("\n +", " "))
-      local resumed = { process.interpreter, "burnin", "--resume", drive.path, "--force" }
+      local resumed = { process.interpreter, "burnin", "--resume", drive.path }
       local r = process.run(table.move(common, 1, #common, #resumed + 1, resumed), { timeout = 60 })
       assert.equal(1, r.status, r.stderr)
       local d = assert(document.load(where .. "/d.json"))

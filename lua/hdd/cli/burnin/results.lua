@@ -36,13 +36,21 @@ local function judge_batch(results)
   return odd
 end
 
+-- After an interruption a part of this same run was saved there: the whole takes its place.
+local function is_earlier_part(d, path)
+  local old = document.load(path)
+  return old ~= nil and old.schema == d.schema and old.started_at == d.started_at
+    and old.drive.serial == d.drive.serial and old.drive.size_bytes == d.drive.size_bytes
+end
+
 -- Saves a document under a name of its own or the one that was asked for. A state is removed only once
 -- its document is saved.
 local function save(r, options)
   local d = r.document
   local path = frame.place(options.json or ".", document.file_name(d))
   if path == "-" then return frame.write("-", document.encode(d), options) end
-  local ok, message, code = document.save(d, path, { force = options.force })
+  local force = options.force or r.entry.saved ~= nil and is_earlier_part(d, path)
+  local ok, message, code = document.save(d, path, { force = force })
   if code == EBADMSG then -- a fault of ours, but no reason to lose what was measured
     frame.write(path, document.encode(d), { force = true })
   end

@@ -24,8 +24,9 @@ end
 -- Runs fio, then hddlua, on the device or on the file that it is made of.
 local function in_turn(drive, target, ours, theirs, env, home, timeout)
   local a, b = home:path("fio"), home:path("hddlua")
-  local script = ("export DRIVE=%s\ncd %s && fio --readonly --output-format=json --output=%s %s && rm -f *.log "
-    .. "&& exec %s/build/hddlua fiojob %s --output %s"):format(target, home.folder, a, theirs, shell.must "pwd", ours, b)
+  local script = ("export DRIVE=%s\ncd %s && fio --readonly --output-format=json --output=%s %s && "
+    .. "rm -f *.log && exec %s/build/hddlua fiojob %s --output %s"):format(target, home.folder, a, theirs,
+    shell.must "pwd", ours, b)
   local run = hddsim.run(drive, {"sh", "-c", script}, {timeout = timeout, env = env})
   assert(run.status == 0, run.stderr)
   local function read_side(path)

@@ -8,6 +8,8 @@ local M = {}
 local INQUIRY_BYTES <const>, VPD_BYTES <const> = 96, 252
 local LOG_BYTES <const>, MODE_BYTES <const> = 16384, 252
 local DEFECT_HEADER <const>, DEFECTS_MOST_BYTES <const> = 8, 65536
+local SHORT_DEFECT_HEADER <const>, SHORT_DEFECTS_MOST <const> = 4, 65535
+local EOPNOTSUPP <const> = 95
 local GROWN <const>, BYTES_FROM_INDEX <const> = 0x08, 0x04
 
 local function bytes_of(reply, message, code, extra)
@@ -73,13 +75,7 @@ function M.capacity(t)
   return ask(t, 32, "READ CAPACITY(16)", ">BBI8I4BB", 0x9e, 0x10, 0, 32, 0, 0)
 end
 
---- READ DEFECT DATA(12): the grown defects. Of a long list the end is missing; its header has the
--- length.
--- @tparam Channel t
--- @treturn[1] string
--- @return[2] nil, message, code
--- @usage local data = assert(scsi.defects(t))
-function M.defects(t)
+local function defects_of_12(t)
   local function read(length)
     return ask(t, length, "READ DEFECT DATA(12)", ">BBI4I4BB", 0xb7, GROWN | BYTES_FROM_INDEX, 0,
       length, 0, 0)
@@ -89,6 +85,36 @@ function M.defects(t)
   local length = string.unpack(">I4", header, 5)
   if length == 0 then return header end
   return read(math.min(DEFECT_HEADER + length, DEFECTS_MOST_BYTES))
+end
+
+-- The older command, whose lengths have 16 bits: its answer with the newer one's header.
+local function defects_of_10(t)
+  local function read(length)
+    return ask(t, length, "READ DEFECT DATA(10)", ">BBBI4I2B", 0x37, 0, GROWN | BYTES_FROM_INDEX, 0,
+      length, 0)
+  end
+  local data, message, code, extra = read(SHORT_DEFECT_HEADER)
+  if not data or #data < SHORT_DEFECT_HEADER then return nil, message, code, extra end
+  local length = string.unpack(">I2", data, 3)
+  if length > 0 then
+    data, message, code, extra = read(math.min(SHORT_DEFECT_HEADER + length, SHORT_DEFECTS_MOST))
+    if not data then return nil, message, code, extra end
+  end
+  return string.pack(">BBI2I4", 0, data:byte(2), 0, length) .. data:sub(SHORT_DEFECT_HEADER + 1)
+end
+
+--- READ DEFECT DATA(12), or of a drive that lacks it the older (10): the grown defects. Of a long
+-- list the end is missing; its header has the length.
+-- @tparam Channel t
+-- @treturn[1] string  as READ DEFECT DATA(12) has it
+-- @return[2] nil, message, code
+-- @usage local data = assert(scsi.defects(t))
+function M.defects(t)
+  local data, message, code, extra = defects_of_12(t)
+  if data or code ~= EOPNOTSUPP then return data, message, code, extra end
+  local older = defects_of_10(t)
+  if older then return older end
+  return nil, message, code, extra
 end
 
 --- REQUEST SENSE: what the drive has to say now.

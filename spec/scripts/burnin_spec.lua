@@ -80,10 +80,10 @@ describe("hddlua burnin", function()
   it("goes on after Ctrl-C with --resume, and refuses to begin another beside it", function()
     needs.fuse()
     local where = folder()
-    local disk <close> = faultfs.mount { "at=3M,length=512,error=EIO", "every=1M,delay=100", size = 48 * MiB }
+    local disk <close> = faultfs.mount { "at=3M,length=512,error=EIO", "every=1M,delay=80", size = 96 * MiB }
     local first = process.run({ process.interpreter, "burnin", disk.path, "--stress", "0.2", "--no-baseline",
       "--rpm", "0", "--state", where .. "/state/", "--json", where },
-      { events = { { after = 2, signal = "INT" } } })
+      { events = { { when = "surface read", after = 0.2, signal = "INT" } } })
     assert.equal(130, first.status, first.stderr)
     assert.matches("interrupted: `hddlua burnin %-%-resume", first.stderr)
     local again = burnin(where, disk.path)
@@ -94,7 +94,7 @@ describe("hddlua burnin", function()
     assert.equal(1, r.status, r.stderr)
     local d = assert(document.load(where .. "/whole.json"))
     assert.equal("complete", d.status)
-    assert.equal(48 * MiB, d.phases[3].covered_bytes)
+    assert.equal(96 * MiB, d.phases[3].covered_bytes)
     assert.same({ 3 * MiB, 512 }, { d.unreadable[1].offset_bytes, d.unreadable[1].length_bytes })
     assert.equal("stopped", d.interruptions[1].reason)
     assert.equal("", (shell.run("ls " .. where .. "/state")))
@@ -161,13 +161,13 @@ describe("hddlua burnin", function()
     it("says after Ctrl-C what state the drive is in, and goes on to verify all that it wrote", function()
       needs.hddsim()
       local where = folder()
-      local drive <close> = hddsim.start("tiny,capacity=384M,fault=flip:1000:bit=3:on=write")
+      local drive <close> = hddsim.start("tiny,capacity=192M,fault=flip:1000:bit=3:on=write")
       local common = { "--state", where .. "/state/", "--json", where .. "/d.json", "--confirm", name_of(drive.path),
         "--charset", "ascii" }
       local argv = { process.interpreter, "burnin", drive.path, "--no-baseline", "--rpm", "0" }
       table.move(WRITE, 1, #WRITE, #argv + 1, argv)
       table.move(common, 1, #common, #argv + 1, argv)
-      local first = process.run(argv, { events = { { when = "write stamp", after = 0.8, signal = "INT" } } })
+      local first = process.run(argv, { events = { { when = "write stamp", after = 0.3, signal = "INT" } } })
       assert.equal(130, first.status, first.stderr)
       assert.matches("overwritten with stamp up to byte %d+", first.stdout:gsub("\n +", " "))
       local resumed = { process.interpreter, "burnin", "--resume", drive.path }
@@ -180,7 +180,7 @@ describe("hddlua burnin", function()
         { d.mismatches[1].kind, d.mismatches[1].offset_bytes, d.mismatches[1].length_bytes })
       for _, phase in ipairs(d.phases) do
         if phase.kind == "write" or phase.kind == "verify" then
-          assert.equal(384 * MiB, phase.covered_bytes)
+          assert.equal(192 * MiB, phase.covered_bytes)
         end
       end
     end)

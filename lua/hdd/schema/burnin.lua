@@ -42,7 +42,7 @@ local change = {
   { "from", "integer?", "before the phase" },
   { "to", "integer?", "after it" },
   { "growth", "integer?", "by how much it grew" },
-  { "concerns", "string", "what it tells of", one_of = { "media", "cable", "other" } },
+  { "concerns", "string", "what it tells of", one_of = { "media", "cable", "log", "other" } },
 }
 
 local phases = { "phases", "list", "in the order in which they are run", of = {

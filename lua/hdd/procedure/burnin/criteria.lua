@@ -21,6 +21,7 @@ M.defaults = {
   media_growth = { warn = false, fail = 1 },
   cable_growth = { warn = 1, fail = false },
   other_growth = { warn = 1, fail = false },
+  log_growth = { warn = false, fail = false },
   self_tests_failed = { warn = false, fail = 1 },
   self_tests_unfinished = { warn = 1, fail = false },
   health_failing = { warn = false, fail = 1 },

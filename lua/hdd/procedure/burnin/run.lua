@@ -20,11 +20,28 @@ local EVENTS <const> = 4096 -- in the time line
 -- Counters that tell of the way to the drive, and of its medium; the rest tell of neither.
 local CABLE <const> = { "^phy%.", "^sas%.", "^attribute%.199", "crc", "^statistics%..*transport" }
 local MEDIA <const> = {
-  "^attribute%.5%f[%D]", "^attribute%.187", "^attribute%.19[678]", "^attribute%.184", "^pending",
+  "^attribute%.5%f[%D]", "^attribute%.187", "^attribute%.19[678]", "^attribute%.184", "pending",
   "reallocat", "uncorrect", "media_errors", "defect",
 }
 
+-- An entry in these may be nothing but a command of ours that the drive does not know.
+local LOG <const> = { ["error_log.count"] = true, ["health.error_log_entries"] = true }
+
+-- Numbers that go down again, but are faults when they rise.
+local RISING <const> = { "^attribute%.19[78]$", "pending", "defect", "critical_warning" }
+
+local function is_rising_fault(change)
+  if math.type(change.a) ~= "integer" or math.type(change.b) ~= "integer" or change.b <= change.a then
+    return false
+  end
+  for _, pattern in ipairs(RISING) do
+    if change.name:find(pattern) then return true end
+  end
+  return false
+end
+
 local function concerns(name)
+  if LOG[name] then return "log" end
   for _, pattern in ipairs(CABLE) do
     if name:find(pattern) then return "cable" end
   end
@@ -211,13 +228,17 @@ local function changes_between(before, now)
   local list = {}
   local compared = capdiff.compare(before, now)
   if compared.same_drive == false then return list end
+  local function put(c, growth)
+    list[#list + 1] = {
+      name = c.name, what = c.what, where = c.where, from = math.tointeger(c.a),
+      to = math.tointeger(c.b), growth = math.tointeger(growth), concerns = concerns(c.name),
+    }
+  end
   for _, c in ipairs(compared.counters) do
-    if c.growth and c.growth > 0 then
-      list[#list + 1] = {
-        name = c.name, what = c.what, where = c.where, from = math.tointeger(c.a),
-        to = math.tointeger(c.b), growth = math.tointeger(c.growth), concerns = concerns(c.name),
-      }
-    end
+    if c.growth and c.growth > 0 then put(c, c.growth) end
+  end
+  for _, c in ipairs(compared.gauges) do
+    if is_rising_fault(c) then put(c, c.b - c.a) end
   end
   return list
 end

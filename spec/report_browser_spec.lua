@@ -53,7 +53,7 @@ local function look(name)
     local path = home:path("report") .. ".html" -- by the end of its name the browser knows what it is
     assert(file.write(path, pages[name]()))
     local r = process.run({"node", "spec/support/browser/look.js", path},
-      {timeout = 200, env = {NODE_PATH = "build/browser/node_modules", LOOKS = LOOKS[name]}})
+      {timeout = 130, env = {NODE_PATH = "build/browser/node_modules", LOOKS = LOOKS[name]}})
     assert(r.status == 0, r.stderr)
     seen[name] = assert(json.decode(r.stdout, 1, nil, nil, nil))
   end

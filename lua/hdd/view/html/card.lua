@@ -115,7 +115,7 @@ local PLAIN <const> = { temperature_c = true, power_on_hours = true,
 function M.beside(list, difference)
   local heads, rows = { { title = el("span", { class = "unseen" }, "number"), left = true } }, {}
   for i, entry in ipairs(list) do heads[i + 1] = { title = el("span", { class = "whole" }, entry.name) } end
-  if #list == 2 then heads[4] = { title = "difference" } end
+  if #list == 2 then heads[4] = { title = "difference", class = "change" } end
   for _, number in ipairs(NUMBERS) do
     local row, known, found = { number[3] }, 0, {}
     for i, entry in ipairs(list) do

@@ -38,13 +38,13 @@ end
 
 --- A table in a frame that scrolls sideways, by keyboard, too.
 -- @tparam string label            what it is, for those who hear it
--- @tparam {table,...} heads       each `title`, `unit`, `left` (text, not numbers)
+-- @tparam {table,...} heads       each `title`, `unit`, `left` (text, not numbers), `class` of its cells
 -- @tparam {{string,...},...} rows  cells; the first of each row heads it
 -- @treturn Markup
 function M.grid(label, heads, rows)
   local head, body = {}, {}
   for i, h in ipairs(heads) do
-    head[i] = el("th", { scope = "col", class = h.left and "text" or nil }, h.title,
+    head[i] = el("th", { scope = "col", class = h.class or h.left and "text" or nil }, h.title,
       h.unit and h.unit ~= "" and { " ", el("span", { class = "unit" }, h.unit) } or nil)
   end
   for r, row in ipairs(rows) do
@@ -52,7 +52,7 @@ function M.grid(label, heads, rows)
     for i, h in ipairs(heads) do
       local short = type(row[i]) ~= "string" or #row[i] <= SHORT
       cells[i] = el(i == 1 and "th" or "td", { scope = i == 1 and "row" or nil,
-        class = h.left and (short and "text" or "text long") or nil }, row[i] == nil and "" or row[i])
+        class = h.class or h.left and (short and "text" or "text long") or nil }, row[i] == nil and "" or row[i])
     end
     body[r] = el("tr", { class = row.class }, cells)
   end

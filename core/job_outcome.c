@@ -74,17 +74,21 @@ static void push_warnings(lua_State *L, const struct job *j) {
                 (LUAI_UACINT)j->recorder->waits);
   if (j->recorder && j->recorder->error != 0)
     warning_add(L, "records: %s: the rest was discarded", strerror(j->recorder->error));
-  if (j->stopping == STOP_KERNEL)
-    warning_add(L,
-                "%s: %s: stopped for want of the kernel's resources; this is no fault of the drive",
-                j->kernel_call, strerror(j->kernel_error));
+  if (j->stopping == STOP_KERNEL) {
+    bool short_of =
+        j->kernel_error == EAGAIN || j->kernel_error == EBUSY || j->kernel_error == ENOMEM;
+    warning_add(L, "%s: %s: stopped %s; this is no fault of the drive", j->kernel_call,
+                strerror(j->kernel_error),
+                short_of ? "for want of the kernel's resources" : "as the kernel refused the call");
+  }
   if (j->stopping == STOP_LOST)
     warning_add(L, "device lost at offset %I", (LUAI_UACINT)j->lost_offset);
   if (j->ramping)
     warning_add(L, "it ended before the end of the ramp: nothing was counted");
   if (j->cut_off)
-    warning_add(L, "%d reads were not answered within %d s of the end and were given up",
-                (int)j->in_flight_at_end, RING_DRAIN_S);
+    warning_add(L, "%d %s not answered within %d s of the end and given up",
+                (int)j->in_flight_at_end, j->in_flight_at_end == 1 ? "read was" : "reads were",
+                RING_DRAIN_S);
 }
 
 static void push_abandoned(lua_State *L, const struct job *j) {

@@ -88,7 +88,9 @@ static int slot_read(lua_State *L) {
     q->in_flight--;
     q->issued_bytes -= s->length;
     s->reading = false;
-    return hdd_fail(L, code, "io_uring_enter: the kernel is short of resources");
+    return hdd_fail(L, code, "io_uring_enter: the kernel %s",
+                    code == EAGAIN || code == EBUSY || code == ENOMEM ? "is short of resources"
+                                                                      : "refused the call");
   }
   return lua_yield(L, 0);
 }

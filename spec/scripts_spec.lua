@@ -62,7 +62,7 @@ for script in pairs(SCRIPTS) do
       assert.equal(1, r.status)
       local d = assert(json.decode(r.stdout, 1, nil))
       assert.equal("hddlua." .. script .. "/1", d.schema)
-      assert.matches("the measurement is failed", r.stderr)
+      assert.matches("the measurement failed: ", r.stderr)
     end)
 
     it("writes files, which it does not overwrite unless asked to", function()

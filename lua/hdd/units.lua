@@ -115,7 +115,7 @@ function M.integer(text)
   local digits = tostring(text):match("^%s*(%d+)%s*$")
   local value = digits and to_integer(digits)
   if not value or value < 1 then
-    return refuse(text, "whole number", "1, 2, 3 … up to 2^63-1")
+    return refuse(text, "whole number above 0", "1, 2, 3 … up to 2^63-1")
   end
   return value
 end
@@ -149,7 +149,7 @@ end
 local SECONDS = { [""] = 1, s = 1, m = 60, h = 3600, d = 86400, ms = 1e-3, us = 1e-6 }
 
 --- Reads a duration.
--- @tparam string text  `90` (seconds), `10s`, `2m`, `1h`, `500ms`, `1h30m`
+-- @tparam string text  `90` (seconds), `10s`, `2m`, `1h`, `500ms`, `.5s`, `1h30m`
 -- @treturn number  seconds; an integer when it is whole
 -- @return or nil, message
 -- @usage units.duration("1h30m") --> 5400
@@ -157,7 +157,8 @@ function M.duration(text)
   local given = tostring(text):match("^%s*(.-)%s*$")
   local total, position = 0, 1
   repeat
-    local number, unit, behind = given:match("^(%d+%.?%d*)(%a*)()", position)
+    local number, unit, behind = given:match("^(%d*%.?%d*)(%a*)()", position)
+    if not tonumber(number) then number = nil end
     local seconds = number and SECONDS[unit]
     if not seconds or unit == "" and (position > 1 or behind <= #given) then
       return refuse(text, "duration", DURATIONS)

@@ -189,6 +189,12 @@ describe("a kernel short of resources", function()
     assert.is_true(calls < 520, calls .. " calls")
   end)
 
+  it("is not what is told where it refused the call", function()
+    local out = run("{pattern = 'random', runtime = 60, depth = 4}", {"io_uring_enter:error=EINVAL"})
+    assert.is_truthy(out:find("io_uring_enter: Invalid argument: stopped as the kernel refused the call; " ..
+      "this is no fault of the drive\n", 1, true), out)
+  end)
+
   it("that begins midway keeps what was measured", function()
     local out = run("{pattern = 'random', runtime = 60}", {"io_uring_enter:error=EBUSY:when=50+1"})
     local ios = tonumber(out:match("^kernel\t(%d+)\t0\t499\t"))

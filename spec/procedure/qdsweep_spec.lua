@@ -313,7 +313,7 @@ describe("a drive that fails during a sweep", function()
     local d = sweep(disk.path, { depths = { 1, 2 }, block_sizes = { 4096 }, ramp = 0, runtime = 0.5 })
     assert.equal("complete", d.status)
     assert.equal(2, #d.rows)
-    assert.matches("1 reads were not answered within 2 s of the end and were given up",
+    assert.matches("1 read was not answered within 2 s of the end and given up",
       warnings_of(d))
     assert.is_true(d.rows[2].elapsed_s < 1)
   end)

@@ -142,9 +142,13 @@ function M.measure(procedure, parameters, options)
   return out:finish(document)
 end
 
--- The message handler: interrupted stays what it is, all else gets a traceback.
+-- The message handler: interrupted stays what it is, all else gets a traceback, unless it has that of
+-- a task already, which tells more.
 local function with_traceback(failure)
   if failure == core.interrupted then return failure end
+  if type(failure) == "string" and failure:find("\nstack traceback:\n", 1, true) then
+    return failure
+  end
   return debug.traceback(tostring(failure), 2)
 end
 

@@ -186,7 +186,10 @@ function Output:finish(d)
     saved = write(self, "-", text) and saved
   end
   if type(self.save_path) == "string" and saved then self:say("saved as " .. self.save_path) end
-  if self.quiet and d.status ~= "complete" then self:say("the measurement is " .. d.status) end
+  if self.quiet and d.status ~= "complete" then
+    local was = d.status == "failed" and "failed" or "was " .. d.status
+    self:say(("the measurement %s: %s"):format(was, d.warnings[1] or "what was measured is saved"))
+  end
   return exit_status(d, saved, signal)
 end
 

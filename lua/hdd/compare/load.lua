@@ -25,7 +25,7 @@ local function add_health(side, path, d)
   local said, message, code
   if d then said, message, code = health.of(d, path) else said, message, code = health.load(path) end
   if not said then return nil, message, code end
-  side.health = said
+  side.health, side.snapshot = said, d
   return true
 end
 
@@ -108,7 +108,8 @@ end
 -- @tparam string what  files separated by commas, each a document, snapshot, recording, fio's JSON or
 --   bandwidth log; or a folder: all *.json in it
 -- @tparam[opt] string name  what the side is called
--- @treturn table  `name`, `documents`, `health` for `hdd.compare.run`
+-- @treturn table  `name`, `documents`, `health` for `hdd.compare.run`; `snapshot`: the document that
+--   `health` is from
 -- @treturn {string,...} notes
 -- @return or nil, message, code
 -- @usage local side, notes = assert(load.side("old-run1.json,old-run2.json", "old"))

@@ -19,7 +19,7 @@ local function read(path, options, look, before)
   })
   if not said then return nil, message, code end
   if before and said.source.kind == "snapshot" then health.judge(said, before) end
-  local status = said.verdict.status == "failing" and 1 or 0
+  local status = said.verdict.status == "failing" and 1 or said.incomplete and 2 or 0
   local d = snapshot.document(said, {all = options.all, wake = options.wake, as = options.as})
   if options.save then
     local place = frame.place(options.save, document.file_name(d))

@@ -229,6 +229,22 @@ describe("smart", function()
   end)
 end)
 
+describe("smart, of a drive that ends to answer,", function()
+  it("shows what was read until then, and ends with 2", function()
+    local r = smart(RAPTOR, {}, {env = {SGREPLAY_FAIL = "b0/d0=gone"}})
+    assert.equal(2, r.status)
+    assert.matches("WD6000HLHX", r.stdout)
+    assert.matches("NOT ALL READ", r.stdout)
+    assert.matches("gone: SMART data", r.stdout)
+  end)
+
+  it("says how long it was waited for when it never answers", function()
+    local r = smart(RAPTOR, {}, {env = {SGREPLAY_DELAY_MS = "5500"}})
+    assert.equal(2, r.status)
+    assert.matches("CHECK POWER MODE: no answer for 5 s; it is still awaited", r.stderr)
+  end)
+end)
+
 -- Which page of a drive a broken one stands for.
 local PAGES = {
   {"^sct_status", RAPTOR, "smartlog_e0.bin"}, {"^temphist", RAPTOR, "smartlog_e1_t2.bin"},

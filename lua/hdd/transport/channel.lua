@@ -104,10 +104,10 @@ end
 
 -- Its answer is a number in the count register: of drives that do not say, nil.
 local function power_mode(self)
-  local reply, _, code, extra = send_ata(self, {command = 0xe5, registers = true},
+  local reply, message, code, extra = send_ata(self, {command = 0xe5, registers = true},
     "CHECK POWER MODE")
   if reply and reply.registers then return reply.registers.count end
-  return nil, code, extra
+  return nil, message, code, extra
 end
 
 local function scsi_stands_still(self)
@@ -127,10 +127,9 @@ local function awake(self)
   if self.kind == "scsi" then
     still = scsi_stands_still(self)
   else
-    local mode, code, extra = power_mode(self)
+    local mode, message, code, extra = power_mode(self)
     if code == EINPROGRESS or code == EINTR or code == EPERM then
-      local why = code == EPERM and "the kernel refuses it" or "no answer"
-      return nil, ("%s: CHECK POWER MODE: %s"):format(self.path, why), code, extra
+      return nil, message, code, extra
     end
     still = STANDBY[mode]
   end

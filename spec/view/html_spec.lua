@@ -2,7 +2,9 @@
 -- Runs beside others: nothing here depends on the time it takes.
 -- Documents as a page of HTML: what is on it, and that nothing in a document becomes more than text.
 local ata = require "hdd.drive.ata"
+local chart = require "hdd.view.figure.chart"
 local document = require "hdd.document"
+local figure = require "hdd.view.figure"
 local fixtures = require "spec.support.drive_fixtures"
 local health = require "hdd.health"
 local html = require "hdd.view.html"
@@ -260,5 +262,20 @@ describe("the page of several drives", function()
     assert_harmless(bytes)
     has(text_of(bytes), "What they can do", "SATA version SATA 2.5 SATA 2.6", "Attributes", "interface CRC errors",
       "Look closer: something speaks against this drive")
+  end)
+end)
+
+describe("a page where the charts' library is missing", function()
+  it("says so, and shows pictures to everybody", function()
+    local library = chart.library
+    finally(function() chart.library = library end)
+    chart.library = function() return nil, "no chart.min.js: the package libjs-chart.js" end
+    local bytes = html.page {example "zoneprofile"}
+    assert_harmless(bytes)
+    has(text_of(bytes), "The charts are left out: no chart.min.js: the package libjs-chart.js.")
+    assert.is_nil(bytes:find("<canvas", 1, true))
+    assert.is_nil(bytes:find("<noscript", 1, true))
+    assert.is_nil(bytes:find("<script", 1, true))
+    if figure.can_draw() then has(bytes, '<img alt="') end
   end)
 end)

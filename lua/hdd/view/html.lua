@@ -78,8 +78,8 @@ local function heading_of(list, title, options)
       names[#names + 1] = " and others"
       break
     end
-    names[#names + 1] = { i > 1 and (#list == 2 and " and " or ", ") or "",
-      el("span", { class = "whole" }, entry.name) }
+    names[#names + 1] = { #list == 2 and i == 2 and " and " or " ",
+      el("span", { class = "whole" }, entry.name .. (#list > 2 and i == 1 and "," or "")) }
   end
   return names
 end
@@ -121,7 +121,8 @@ local function draw_figures(page, list, notes, script, why, options)
   if #list == 0 then return end
   local drawn = {}
   if not script then notes = { "The charts are left out: " .. why .. "." } end
-  for i, f in ipairs(list) do drawn[i] = figures_of.draw(f, { pictures = options.pictures ~= false }) end
+  local how = { pictures = options.pictures ~= false, scripted = script ~= nil }
+  for i, f in ipairs(list) do drawn[i] = figures_of.draw(f, how) end
   page:part("figures", "Figures", notes_of(notes), drawn)
 end
 

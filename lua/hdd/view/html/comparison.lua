@@ -126,7 +126,8 @@ local function draw_one(result, comparison)
   end
   if comparison.sentence then
     local word = values.text("", comparison.verdict):gsub("^%l", string.upper)
-    blocks[2] = el("div", { class = "verdict" }, el("p", nil, el("strong", nil, word), el("span", { class = "said" }, values.text("", comparison.sentence))))
+    blocks[2] = el("div", { class = "verdict" }, el("p", nil, el("strong", nil, word),
+      el("span", { class = "said" }, values.text("", comparison.sentence))))
   end
   local whole = of_scope(result, comparison, "whole")
   local notes = {}

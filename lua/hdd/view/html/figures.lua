@@ -12,11 +12,13 @@ local M = {}
 
 local el = markup.el
 
-local function picture(f)
+-- Where there is a chart, only for those who read without scripts.
+local function picture(f, scripted)
   local svg = figure.svg(f, { width = 960, height = 540 })
   if not svg then return nil end
-  return el("noscript", nil, el("img", { src = "data:image/svg+xml;base64," .. digest.base64(svg),
-    alt = f.description, width = "960", height = "540" }))
+  local image = el("img", { src = "data:image/svg+xml;base64," .. digest.base64(svg),
+    alt = f.description or f.title, width = "960", height = "540" })
+  return scripted and el("noscript", nil, image) or image
 end
 
 local function notes_of(f)
@@ -41,29 +43,36 @@ local function measured(f)
   return setmetatable({ series = series }, { __index = f })
 end
 
---- One figure.
--- @tparam table f         see hdd.view.figure
--- @tparam table options   `pictures` (true: with a picture by gnuplot), `level` ("h3")
--- @treturn Markup
-function M.draw(f, options)
-  local id = "figure-" .. f.id
-  local head, rows = figure.table(measured(f))
-  return el("figure", { id = id, class = f.y2 and "tall" or nil },
-    el(options.level or "h3", { id = id .. "-title" }, f.title),
-    not names_alone(f) and el("p", { class = "subtitle" }, f.subtitle) or nil,
+-- Legend, canvas, what the keyboard finds there, and the data.
+local function chart_of(f, id)
+  return {
     el("div", { class = "legend", role = "group", ["aria-label"] = "Shown: " .. f.title }),
     el("div", { class = "chart" },
       el("canvas", { role = "img", tabindex = "0", ["aria-label"] = f.title .. ". " .. (f.description or ""),
         ["aria-describedby"] = id .. "-how" }),
       el("p", { class = "unseen", id = id .. "-how" },
         "The arrow keys go from point to point. The numbers are in the table below.")),
-    options.pictures and picture(f) or nil,
     el("p", { class = "unseen", role = "status" }),
+    el("script", { type = "application/json" }, markup.data(chart.configuration(f))),
+  }
+end
+
+--- One figure.
+-- @tparam table f         see hdd.view.figure
+-- @tparam table options   `pictures` (true: with a picture by gnuplot), `scripted` (true: with a chart)
+-- @treturn Markup
+function M.draw(f, options)
+  local id = "figure-" .. f.id
+  local head, rows = figure.table(measured(f))
+  return el("figure", { id = id, class = f.y2 and "tall" or nil },
+    el("h3", { id = id .. "-title" }, f.title),
+    not names_alone(f) and el("p", { class = "subtitle" }, f.subtitle) or nil,
+    options.scripted and chart_of(f, id) or nil,
+    options.pictures and picture(f, options.scripted) or nil,
     el("figcaption", nil, f.description or nil),
     notes_of(f),
     tables.folded("Numbers", string.format("%d %s", #rows, #rows == 1 and "row" or "rows"),
-      tables.plain(f.title, head, rows)),
-    el("script", { type = "application/json" }, markup.data(chart.configuration(f))))
+      tables.plain(f.title, head, rows)))
 end
 
 return M

@@ -175,11 +175,12 @@ local function look_at_buffer(s)
       s.m:report(s.tell("buffer", math.min(1, told / BUFFER_READS), "looking at the buffer"))
     end,
   }
-  local hit, miss = b:hits()
+  local hit, miss, fastest = b:hits()
   if not hit then return true end
   d.buffer = { reread_us = hit / 1000, first_read_us = miss / 1000 }
   -- Without a turn there is nothing that a hit could be told by.
   s.hit_ns = s.turn_ns and hit < s.turn_ns / 3 and hit or nil
+  s.fastest_ns = s.hit_ns and fastest
   if s.turn_ns then d.buffer.hit = s.hit_ns ~= nil end
   if s.hit_ns and not s.m.over then
     local more

@@ -74,6 +74,14 @@ describe("the times of reads that are equally far apart", function()
     assert.equal(29000, found.latency_max_us)
   end)
 
+  it("are judged by the fastest alone on a machine that is late", function()
+    local list = waits(32, 4000000, 200000)
+    for i = 1, 32, 3 do list[i] = list[i] + 3000000 end
+    local found = seeks.evaluate(list, TURN, 500000, 200000)
+    assert.is_true(math.abs(found.seek_us - 4000) < 200)
+    assert.is_true(math.abs(found.uncertainty_us - 6000 / 33) < 1e-6)
+  end)
+
   it("say nothing of the seek where the turn is not known, and nothing at all when there are none", function()
     local found = seeks.evaluate(waits(8, 4000000, 0), nil, 0)
     assert.is_nil(found.seek_us)

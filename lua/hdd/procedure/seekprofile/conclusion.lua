@@ -11,6 +11,9 @@ local M = {}
 -- A row is flagged when it is off the curve by so many of its own deviations, and by this share.
 local SIGMAS <const>, SHARE <const> = 5, 0.1
 
+-- Such a share of late reads is no chance.
+local LATE <const> = 0.02
+
 -- Spindles keep their speed within a thousandth or two; what differs more was said wrongly.
 local SAME_SPEED <const> = 0.005
 
@@ -47,8 +50,18 @@ local function access_of(s)
   }
 end
 
+-- Are more completions seen late than the odd one? By those that took more than a turn too long.
+local function is_late(s)
+  local late, all = 0, 0
+  for _, row in ipairs(s.rows) do
+    late = late + seeks.evaluate(row.latencies, s.turn_ns, 0).late
+    all = all + #row.latencies
+  end
+  return late > LATE * all
+end
+
 local function row_of(s, row)
-  local entry = seeks.evaluate(row.latencies, s.turn_ns, s.hit_ns or 0)
+  local entry = seeks.evaluate(row.latencies, s.turn_ns, s.hit_ns or 0, s.late and (s.fastest_ns or 0))
   entry.stroke_share, entry.distance_bytes = row.share, row.bytes // s.rounds
   entry.ios, entry.errors, entry.cached = #row.latencies, row.errors, row.cached
   entry.flagged = false
@@ -107,6 +120,7 @@ function M.fill(s)
   d.rotating, d.rotation = s.rotating, rotation_of(s)
   d.access = access_of(s)
   d.seeks = {}
+  s.late = s.rounds and is_late(s)
   for i, row in ipairs(s.rounds and s.rows or {}) do d.seeks[i] = row_of(s, row) end
   local curve = curve_of(d.seeks)
   for _, entry in ipairs(d.seeks) do judge(entry, curve) end
@@ -154,6 +168,10 @@ function M.warn(s)
   if s.turn_ns and d.buffer and d.buffer.hit == false then
     m:warn("a block that is read twice takes a turn both times: the drive has no read buffer, or it is "
       .. "off. The overhead of a command is not known and is part of the seek times")
+  end
+  if s.late then
+    m:warn("many completions were seen late (the machine is busy with something else): seek times are "
+      .. "worked out from the fastest reads alone, and are less exact")
   end
   local flagged = 0
   for _, row in ipairs(d.seeks) do if row.flagged then flagged = flagged + 1 end end

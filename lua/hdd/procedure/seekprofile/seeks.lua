@@ -75,10 +75,12 @@ end
 -- @tparam {number,...} latencies  ns
 -- @tparam ?number turn_ns         nil: not known, and then there is no seek time
 -- @tparam number overhead_ns      of a command
+-- @tparam[opt] number fastest_ns  the overhead at its best: on a machine that is seen to be late the
+--   slowest read says nothing, and the seek is worked out from the fastest alone
 -- @treturn table  `seek_us`, `uncertainty_us` (standard deviation), `latency_min_us`,
 --   `latency_mean_us`, `latency_max_us`, `late` (reads that took a turn more than others)
 -- @usage print(seeks.evaluate(row.latencies, 6e6, 150e3).seek_us)
-function M.evaluate(latencies, turn_ns, overhead_ns)
+function M.evaluate(latencies, turn_ns, overhead_ns, fastest_ns)
   local sorted = table.move(latencies, 1, #latencies, 1, {})
   table.sort(sorted)
   local n = #sorted
@@ -91,8 +93,13 @@ function M.evaluate(latencies, turn_ns, overhead_ns)
   while n > 1 and sorted[n] - sorted[1] > turn_ns * (1 + SLACK) do n = n - 1 end
   found.late = #sorted - n
   local ns = (sorted[1] + sorted[n]) / 2 - turn_ns / 2 - overhead_ns
-  found.seek_us = math.max(0.0, ns / 1000)
   found.uncertainty_us = turn_ns / 1000 / math.sqrt(2 * (n + 1) * (n + 2))
+  if fastest_ns then
+    -- It waited for a part in n + 1 of a turn, on average.
+    ns = sorted[1] - turn_ns / (#sorted + 1) - fastest_ns
+    found.uncertainty_us = turn_ns / 1000 / (#sorted + 1)
+  end
+  found.seek_us = math.max(0.0, ns / 1000)
   return found
 end
 

@@ -79,12 +79,12 @@ local compare_kind = {}
 function compare_kind.zoneprofile(comparison, a, b, how)
   local paired, notes = surface_rates.pair(a, b)
   table.move(notes, 1, #notes, #comparison.notes + 1, comparison.notes)
-  local list, why = surface_rates.metrics(paired, how)
+  local runs = judge.of_runs(summaries(a, "mean_bytes_per_s"), summaries(b, "mean_bytes_per_s"))
+  local list, why = surface_rates.metrics(paired, how, runs)
   if not list then
     comparison.refused = why
     return {}
   end
-  by_runs(list[1], summaries(a, "mean_bytes_per_s"), summaries(b, "mean_bytes_per_s"), how)
   local x, y = summaries(a, "full_read_s"), summaries(b, "full_read_s")
   if #x > 0 and #y > 0 then
     local whole = surface_rates.full_read(paired, statistics.mean(x), statistics.mean(y), how)

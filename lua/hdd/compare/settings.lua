@@ -3,6 +3,7 @@
 -- @module hdd.compare.settings
 local document = require "hdd.document"
 local json = require "hdd.json"
+local printable = require "hdd.printable"
 local units = require "hdd.units"
 
 local M = {}
@@ -27,10 +28,14 @@ local SAME_RANGE <const> = 0.02
 local OWN <const> = { schema = true, status = true, ["parameters.seed"] = true, ["drive.size_bytes"] = true,
   ["parameters.to"] = true, ["parameters.rpm"] = true }
 
+-- Documents may be anybody's: what is told of them is bounded.
+local MOST_DIFFERENCES <const>, MOST_TEXT <const> = 64, 80
+
 local function as_text(value)
   if value == nil then return nil end
-  if type(value) == "table" then return (json.encode(value, nil, true):gsub("%s+$", "")) end
-  return type(value) == "number" and units.exact(value) or tostring(value)
+  local text = type(value) == "number" and units.exact(value) or tostring(value)
+  if type(value) == "table" then text = json.encode(value, nil, true):gsub("%s+$", "") end
+  return printable.clip(printable.utf8(text), MOST_TEXT)
 end
 
 local function status_problem(documents, name)
@@ -100,7 +105,9 @@ end
 function M.differences(a, b)
   local list = {}
   for _, d in ipairs(document.differences(a, b)) do
-    if not OWN[d.key] then list[#list + 1] = { key = d.key, a = as_text(d.a), b = as_text(d.b) } end
+    if not OWN[d.key] and #list < MOST_DIFFERENCES then
+      list[#list + 1] = { key = d.key, a = as_text(d.a), b = as_text(d.b) }
+    end
   end
   return list
 end

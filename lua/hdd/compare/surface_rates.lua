@@ -151,25 +151,36 @@ local function stretches_of(paired)
   return list
 end
 
---- The metrics of the surfaces' rates with one run each: the mean, the time to read all of it, and
--- the stretches, whose intervals hold together.
+-- Adds what whole runs differ by, which no zone of one of them can see.
+local function with_runs(estimate, runs)
+  if not runs then return estimate end
+  local own, other = estimate.error ^ 2, runs.error ^ 2
+  local spread = own ^ 2 / estimate.df + other ^ 2 / runs.df
+  estimate.error = math.sqrt(own + other)
+  estimate.df = spread > 0 and (own + other) ^ 2 / spread or estimate.df
+  return estimate
+end
+
+--- The metrics of the surfaces' rates: the mean, and the stretches, whose intervals hold together.
 -- @tparam {table,...} paired  of `pair`
 -- @tparam table how           `level`
+-- @tparam ?table runs         the mean's change as several runs of each side estimate it
 -- @treturn {table,...}        metrics, without `side` and `kind`
 -- @return or nil, sentence: why nothing is judged
-function M.metrics(paired, how)
+function M.metrics(paired, how, runs)
   if #paired < FEWEST then
     return nil, string.format("%d zones can be laid at one another: at least %d are needed", #paired, FEWEST)
   end
   local mean, a, b = change_of(paired, itself)
-  local list = { judge.add({ scope = "whole", name = "mean_bytes_per_s", primary = true, a = a, b = b }, mean, how) }
+  local list = { judge.add({ scope = "whole", name = "mean_bytes_per_s", primary = true, a = a, b = b }, runs or mean,
+    how) }
   local parts = stretches_of(paired)
   for _, stretch in ipairs(parts) do
     list[#list + 1] = judge.add({
       scope = "stretch", name = "bandwidth_bytes_per_s", primary = false, a = stretch.a, b = stretch.b,
       from_share = stretch.first.share, to_share = stretch.behind and stretch.behind.share or 1.0,
       from_bytes = stretch.first.offset, to_bytes = stretch.behind and stretch.behind.offset,
-    }, stretch.estimate, { level = how.level, family = #parts })
+    }, with_runs(stretch.estimate, runs), { level = how.level, family = #parts })
   end
   return list
 end

@@ -24,7 +24,6 @@ local function plan(drives, given)
       return refuse(key, value, "is no parameter of this: rounds, measurements, zoneprofile, qdsweep")
     end
   end
-  if #drives < 2 then return refuse("drives", #drives, "a comparison takes at least two") end
   if math.type(p.rounds) ~= "integer" or p.rounds < 1 then
     return refuse("rounds", p.rounds, "must be a whole number of at least 1")
   end
@@ -59,7 +58,7 @@ local function run_once(drive, name, parameters, observer)
 end
 
 --- Measures.
--- @tparam {Drive,...} drives  at least two, open
+-- @tparam {Drive,...} drives  open; a single one is measured to be held against documents
 -- @tparam[opt] table given    `rounds` (3: so often each measurement, all drives once a round),
 --   `measurements` ({"zoneprofile", "qdsweep"}), `zoneprofile` and `qdsweep` (parameters of each;
 --   {quick = true})

@@ -47,6 +47,9 @@ local job = require "hdd.job"
 local M = {}
 local Drive = {}
 
+--- The methods of every drive; more can be added.
+M.Drive = Drive
+
 -- Fields that the device itself has; all others are sysfs's.
 local OWN <const> = {
   path = true, real_path = true, size = true, logical_block_size = true,
@@ -184,9 +187,15 @@ for _, kind in ipairs {"ata", "scsi", "nvme"} do
   end
 end
 
--- drive:smart(), drive:identify(), …: what the drive says of itself; see hdd.health.
-for _, name in ipairs {"smart", "identify", "log", "phy", "sct", "self_test", "temperature"} do
-  Drive[name] = function(self, options) return require("hdd.health")[name](self, options) end
+--- All that the drive says of itself; see `hdd.health.read`.
+-- @tparam[opt] table options
+-- @return as of `hdd.health.read`
+-- @usage print(drive:smart().verdict.status)
+function Drive:smart(options) return require("hdd.health").read(self, options) end
+
+-- drive:identify(), drive:log{…}, …: one thing of that; see hdd.health.part.
+for _, name in ipairs {"identify", "log", "phy", "sct", "temperature"} do
+  Drive[name] = function(self, options) return require("hdd.health.part")[name](self, options) end
 end
 
 --- Close it. Its jobs stop; the descriptor goes with their last completion. Harmless a second time.

@@ -23,6 +23,17 @@ M.kB, M.MB, M.GB, M.TB = 1000, 1000000, 1000000000, 1000000000000
 M.interrupted = core.interrupted
 
 M.open = device.open
+
+--- Have the drive test itself; see `hdd.procedure.selftest.run`.
+-- @function Drive:self_test
+-- @tparam[opt] table parameters
+-- @treturn[1] table  the document
+-- @return[2] nil, message, code
+-- @usage print(drive:self_test {type = "short"}.summary.verdict)
+function device.Drive:self_test(parameters)
+  return require("hdd.procedure.selftest").run(self, parameters)
+end
+
 M.task, M.sleep, M.each = task.spawn, task.sleep, task.each
 
 --- An empty latency histogram.

@@ -185,4 +185,37 @@ function M.open(what, options)
   return self
 end
 
+-- Options of a way to a drive; any of them opens a new one.
+local function way(options)
+  if not options then return nil end
+  local chosen = {
+    as = options.as, wake = options.wake, wait = options.wait, record = options.record,
+    consent = options.consent,
+  }
+  return next(chosen) and chosen or nil
+end
+
+local function is_drive(what)
+  return type(what) == "table" and what.commands ~= nil
+end
+
+--- Calls a function with a way to a drive. One that was opened for this call is closed with it.
+-- @tparam string|Drive|Channel|Recording what  a path, or what is open already
+-- @tparam[opt] table options  as of `open`
+-- @tparam function f  gets a Channel
+-- @return what f returned
+-- @return[2] nil, message, code, pending  when there is no way
+-- @usage local page = transport.through("/dev/sdb", nil, ata.smart_data)
+function M.through(what, options, f)
+  if type(what) == "table" and not is_drive(what) then return f(what) end -- a Channel
+  if is_drive(what) then
+    local t, message, code, late = what:commands(way(options))
+    if not t then return nil, message, code, late end
+    return f(t)
+  end
+  local t <close>, message, code, late = M.open(what, way(options))
+  if not t then return nil, message, code, late end
+  return f(t)
+end
+
 return M

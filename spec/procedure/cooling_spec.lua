@@ -134,7 +134,7 @@ describe("the temperature guard of a real drive's words", function()
       local health = require "hdd.health"
       local drive = {
         smart = function() return health.read(channel) end,
-        temperature = function() return health.temperature(channel) end,
+        temperature = function() return require("hdd.health.part").temperature(channel) end,
       }
       local guard = cooling.new(drive)
       print(guard.limit_c, guard.limit_source, guard:look())

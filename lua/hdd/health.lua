@@ -30,6 +30,7 @@ end
 --- Where a drive's words come from.
 -- @tparam Channel t
 -- @treturn table  `path name part_of kind read_at anonymised`, as in what `read` gives
+-- @usage print(health.source(t).kind, health.source(t).read_at)
 function M.source(t)
   local source = {path = t.path, name = t.name, part_of = t.of, kind = "drive"}
   local time = os.time()

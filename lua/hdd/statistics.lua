@@ -45,6 +45,7 @@ end
 --- The median: of an even number of values the mean of the two in the middle.
 -- @tparam {number,...} values
 -- @treturn ?number  nil for an empty sample
+-- @usage statistics.median {1, 3, 2} --> 2
 function M.median(values)
   return middle_of(sorted(values))
 end
@@ -52,6 +53,7 @@ end
 --- The arithmetic mean.
 -- @tparam {number,...} values
 -- @treturn ?number  a float; nil for an empty sample
+-- @usage statistics.mean {1, 2, 6} --> 3.0
 function M.mean(values)
   local list, mean = sorted(values), 0.0
   for i, value in ipairs(list) do mean = mean + (value - mean) / i end

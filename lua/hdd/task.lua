@@ -277,6 +277,7 @@ end
 -- hdd.interrupted, and the other goes on.
 -- @return what its function returned
 -- @raise what its function raised; a message gets the task's traceback
+-- @usage local result = t:wait()
 function Task:wait()
   if self == current then error("a task cannot wait for itself", 2) end
   if self.state ~= "done" then
@@ -289,6 +290,7 @@ end
 
 --- End a task: what it waits for is stopped, and what it would start next raises hdd.interrupted
 -- in it. Harmless when it has ended.
+-- @usage t:cancel()
 function Task:cancel()
   if self.state == "done" or self.cancelled then return end
   self.cancelled = true
@@ -301,6 +303,7 @@ end
 
 --- Has it ended?
 -- @treturn boolean
+-- @usage if t:done() then print(t:wait()) end
 function Task:done()
   return self.state == "done"
 end

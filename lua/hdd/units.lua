@@ -101,6 +101,7 @@ end
 -- @tparam string text  as `size`
 -- @treturn integer  bytes, at least 1
 -- @return or nil, message
+-- @usage units.positive_size("64k") --> 65536
 function M.positive_size(text)
   local value, message = M.size(text)
   if value == 0 then return refuse(text, "size above 0", SIZES) end
@@ -111,6 +112,7 @@ end
 -- @tparam string text  decimal digits
 -- @treturn integer
 -- @return or nil, message
+-- @usage units.integer("16") --> 16
 function M.integer(text)
   local digits = tostring(text):match("^%s*(%d+)%s*$")
   local value = digits and to_integer(digits)
@@ -138,6 +140,7 @@ M.integers = list_of(M.integer)
 -- @tparam string text  decimal digits, or hexadecimal ones behind `0x`
 -- @treturn integer
 -- @return or nil, message
+-- @usage units.seed("-7") --> -7
 function M.seed(text)
   text = tostring(text)
   local given = text:match("^%s*(%-?%d+)%s*$") or text:match("^%s*(0[xX]%x+)%s*$")
@@ -185,6 +188,7 @@ end
 -- @tparam string text  a size, a percentage (`50%`), or a number of logical blocks (`2048s`)
 -- @treturn string  as given, for `offset`
 -- @return or nil, message
+-- @usage units.position("50%") --> "50%"
 function M.position(text)
   local value, message = M.offset(text, math.maxinteger, 1)
   if not value then return nil, message end
@@ -290,6 +294,7 @@ local TIMES = { { 1, "ns", whole = true }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, 
 --- A size in decimal units, as on the drive's label.
 -- @tparam ?number bytes
 -- @treturn string  "600.1 GB"
+-- @usage units.decimal_bytes(600127266816) --> "600.1 GB"
 function M.decimal_bytes(bytes)
   return is_finite(bytes) and in_steps(bytes, DECIMAL_BYTES) or "n/a"
 end
@@ -297,6 +302,7 @@ end
 --- A size in binary units.
 -- @tparam ?number bytes
 -- @treturn string  "558.9 GiB"
+-- @usage units.binary_bytes(65536) --> "64.0 KiB"
 function M.binary_bytes(bytes)
   return is_finite(bytes) and in_steps(bytes, BINARY_BYTES) or "n/a"
 end
@@ -337,6 +343,7 @@ end
 --- A latency in the unit that fits it.
 -- @tparam ?number ns  nanoseconds
 -- @treturn string  "850 ns", "86.2 us", "8.06 ms", "1.20 s"
+-- @usage units.latency(8060000) --> "8.06 ms"
 function M.latency(ns)
   return is_finite(ns) and in_steps(ns, TIMES) or "n/a"
 end
@@ -344,6 +351,7 @@ end
 --- A duration as a person says it.
 -- @tparam ?number seconds
 -- @treturn string  "0.35 s", "42 s", "3 min 20 s", "1 h 04 min", "2 d 03 h"
+-- @usage units.duration_text(200) --> "3 min 20 s"
 function M.duration_text(seconds)
   if not is_finite(seconds) then return "n/a" end
   if seconds < 9.995 then return M.fixed(seconds, 2) .. " s" end
@@ -360,6 +368,7 @@ end
 -- @tparam ?integer offset  bytes
 -- @tparam integer block    logical block size, bytes
 -- @treturn string  decimal digits; "n/a" when the offset is unknown
+-- @usage units.lba(1048576, 512) --> "2048"
 function M.lba(offset, block)
   return offset and string.format("%d", offset // block) or "n/a"
 end

@@ -42,6 +42,7 @@ end
 --- Adds how a drive is reached, and how text looks.
 -- @tparam Parser parser
 -- @treturn Parser  the same
+-- @usage local parser = frame.common(frame.parser("smart", "...", "hddlua smart /dev/sdX"))
 function M.common(parser)
   parser:flag("--wake", "wake a drive that is in standby (otherwise it is skipped)")
   cli.option(parser, "--as", "KIND", "take each path as such a drive: ata, nvme, scsi")
@@ -57,6 +58,7 @@ end
 -- @tparam Parser parser
 -- @tparam[opt=arg] {string,...} arguments
 -- @treturn table
+-- @usage local options = frame.parse(parser)
 function M.parse(parser, arguments)
   local ok, parsed = parser:pparse(arguments or arg)
   if not ok then
@@ -67,6 +69,7 @@ end
 
 --- A message on standard error.
 -- @tparam string message
+-- @usage frame.say("/dev/sdb: skipped")
 function M.say(message)
   io.stderr:write(name, ": ", printable.line(tostring(message), not terminal.is_utf8()), "\n")
 end
@@ -74,6 +77,7 @@ end
 --- How text is to look.
 -- @tparam table options  of `parse`
 -- @treturn table  `width`, `utf8`
+-- @usage io.write(view.text(said, frame.look(options)))
 function M.look(options)
   return {
     width = terminal.columns(io.stdout) or PIPED_COLUMNS,
@@ -103,6 +107,7 @@ end
 --- Tells why a drive gave no result.
 -- @tparam table entry  of `each`
 -- @treturn integer  its exit status: 0 for one that sleeps, 2, or 3 for an error of ours
+-- @usage status = frame.worse(status, frame.explain(entry))
 function M.explain(entry)
   if entry.code == EAGAIN then
     M.say(("%s: skipped: standby (--wake wakes it)"):format(entry.path))
@@ -120,6 +125,7 @@ end
 -- @tparam integer a
 -- @tparam integer b
 -- @treturn integer
+-- @usage status = frame.worse(status, 2)
 function M.worse(a, b)
   local order = {[0] = 0, [2] = 1, [1] = 2, [3] = 3}
   return order[b] > order[a] and b or a
@@ -129,6 +135,7 @@ end
 -- @tparam string path
 -- @tparam string own      the name that it gets in a folder
 -- @treturn string
+-- @usage local path = frame.place(options.save, document.file_name(d))
 function M.place(path, own)
   if path ~= "-" and lfs.attributes(path, "mode") == "directory" then
     return (path:gsub("/$", "")) .. "/" .. own
@@ -141,6 +148,7 @@ end
 -- @tparam {string,...} drives  the drives that are read
 -- @tparam string flag
 -- @tparam table options  `force`
+-- @usage frame.probe(options.json, options.drives, "--json", options)
 function M.probe(path, drives, flag, options)
   if not path or path == "-" then return end
   if lfs.attributes(path, "mode") == "directory" then return end
@@ -157,6 +165,7 @@ end
 -- @tparam string text
 -- @tparam table options  `force`
 -- @treturn integer  exit status: 0, or 3 when that failed, which is told
+-- @usage status = frame.worse(status, frame.write(options.json, document.encode(d), options))
 function M.write(path, text, options)
   local ok, message = destination.write(path, text, options.force)
   if ok then return 0 end
@@ -165,6 +174,7 @@ function M.write(path, text, options)
 end
 
 --- After an interruption: ends with 128 + signal.
+-- @usage frame.check()
 function M.check()
   if core.interrupt_pending() then error(core.interrupted, 0) end
 end

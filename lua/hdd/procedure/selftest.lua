@@ -29,6 +29,7 @@ local UNKNOWN_LIMIT_S <const> = 48 * 3600 -- where the drive gives no estimate
 --- Parameters with their defaults.
 -- @tparam[opt] table given
 -- @treturn table
+-- @usage local p = selftest.parameters {type = "extended"}; print(p.stall)
 function M.parameters(given)
   given = given or {}
   local p = {

@@ -14,6 +14,7 @@ local ELSEWHERE = {source = true, verdict = true, failures = true}
 --- The `drive` of a document: the kernel's word on it, and its own, which counts more.
 -- @tparam table said  `identity` and `source`, as `hdd.health.read` gives them
 -- @treturn table
+-- @usage local d = document.new("hddlua.selftest/1", snapshot.drive(said), parameters)
 function M.drive(said)
   local id, source = said.identity or {}, said.source or {}
   local kernel = source.kind == "drive" and sysfs.identity(source.part_of or source.name)

@@ -13,6 +13,7 @@ M.roots = {sys = "/sys", proc = "/proc", udev = "/run/udev"}
 --- The bytes of a file as they are.
 -- @tparam string path
 -- @treturn ?string  nil when it cannot be read (some of sysfs fails with an error when read)
+-- @usage files.bytes("/sys/block/sda/device/vpd_pg80")
 function M.bytes(path)
   local file = io.open(path, "rb")
   if not file then
@@ -35,6 +36,7 @@ end
 --- The text of a file, trimmed and cleaned.
 -- @tparam string path
 -- @treturn ?string  nil when it cannot be read or is empty
+-- @usage files.text("/sys/block/sda/device/model")
 function M.text(path)
   return M.clean(M.bytes(path))
 end
@@ -42,6 +44,7 @@ end
 --- The decimal number a file holds.
 -- @tparam string path
 -- @treturn ?integer
+-- @usage files.integer("/sys/block/sda/size")
 function M.integer(path)
   local text = M.bytes(path)
   return text and math.tointeger(tonumber(text:match("^%s*(-?%d+)%s*$")))  -- nil from 2^63 on
@@ -50,6 +53,7 @@ end
 --- A file that says 0 or 1.
 -- @tparam string path
 -- @treturn ?boolean
+-- @usage files.flag("/sys/block/sda/queue/rotational")
 function M.flag(path)
   local value = M.integer(path)
   if value == nil then
@@ -61,6 +65,7 @@ end
 --- Is there something of this name?
 -- @tparam string path
 -- @treturn boolean
+-- @usage files.exists("/sys/block/sda")
 function M.exists(path)
   return lfs.attributes(path, "mode") ~= nil
 end
@@ -76,6 +81,7 @@ end
 --- The names in a folder, in natural order.
 -- @tparam string folder
 -- @treturn {string,...}  empty when there is no such folder
+-- @usage for _, name in ipairs(files.names("/sys/block/")) do print(name) end
 function M.names(folder)
   local names = {}
   local listed, iterate, state = pcall(lfs.dir, folder)
@@ -98,6 +104,7 @@ end
 -- folders that hold them are none themselves.)
 -- @tparam string path
 -- @treturn ?string  nil when it is no link
+-- @usage files.link("/sys/block/sda")
 function M.link(path)
   local target = lfs.symlinkattributes(path, "target")
   if not target or target == "" then

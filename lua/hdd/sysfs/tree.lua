@@ -53,6 +53,7 @@ end
 --- The block device of a name.
 -- @tparam string name  "sdb", "nvme0n1p2", "cciss/c0d0"
 -- @treturn ?table  its node
+-- @usage local disk = tree.by_name("sda1")
 function M.by_name(name)
   local dir = files.link(files.roots.sys .. "/class/block/" .. name:gsub("/", "!"))
   return dir and node_at(dir)

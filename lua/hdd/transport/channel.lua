@@ -24,6 +24,7 @@ Pending.__index = Pending
 -- @tparam[opt] number timeout_s
 -- @treturn[1] table  the reply
 -- @return[2] nil, message, code
+-- @usage local reply = assert(late:wait(30))
 function Pending:wait(timeout_s)
   local deadline_ns = timeout_s and core.now() + math.floor(timeout_s * 1e9)
   while not self.request:done() do
@@ -230,6 +231,7 @@ function Channel:record(recording)
 end
 
 --- Close it. What is on its way is still answered, on its own thread. Harmless a second time.
+-- @usage t:close()
 function Channel:close()
   if self.raw then self.raw:close() end
   self.raw = nil

@@ -40,6 +40,7 @@ local PLAIN = {failure = true, answer = true, standby = true, ["given up"] = tru
 -- @tparam table change
 -- @tparam[opt] table options  `utf8`; `width` (columns; nil: as wide as it takes)
 -- @treturn string  without a line's end
+-- @usage io.write(view.line(state, change, {utf8 = true}), "\n")
 function M.line(state, change, options)
   options = options or {}
   local text
@@ -64,6 +65,7 @@ end
 -- @tparam table state
 -- @tparam table change
 -- @treturn string  with its end
+-- @usage io.write(view.json(state, change))
 function M.json(state, change)
   local said = state.said
   local t = {time = os.date("!%Y-%m-%dT%H:%M:%SZ"), path = state.path,

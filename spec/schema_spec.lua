@@ -81,6 +81,20 @@ for _, name in ipairs(NAMES) do
   end)
 end
 
+describe("what drives say of themselves", function()
+  it("is described in docs/documents.md as it is", function()
+    local page = assert(shell.read("docs/documents.md"))
+    local common = schemadoc.common {assert(schemas.find("hddlua.zoneprofile/1")),
+      assert(schemas.find("hddlua.qdsweep/1"))}
+    for _, name in ipairs {"hddlua.smart/1", "hddlua.selftest/1"} do
+      local own = schemadoc.own(assert(schemas.find(name)), common)
+      assert.truthy(page:find(schemadoc.table(own), 1, true), name .. ": run build-aux/documents")
+    end
+    local capdiff = assert(schemas.find("hddlua.capdiff/1"))
+    assert.truthy(page:find(schemadoc.table(capdiff.fields), 1, true), "run build-aux/documents")
+  end)
+end)
+
 describe("a schema", function()
   it("of another version, or unknown, is not found", function()
     for _, name in ipairs {"hddlua.zoneprofile/2", "hddlua.common/1", "hddlua.nothing/1", "zoneprofile", "",

@@ -1,7 +1,8 @@
-// look.js PAGE [FOLDER]: opens a page in Chromium as a reader would, and prints as JSON what was seen:
+// look.js PAGE...: opens pages in Chromium as a reader would, and prints as JSON what was seen of each:
 // errors, requests, axe-core's findings, what the legend, the pointer, the keyboard and the tables do.
-// With FOLDER screenshots and a printout are left there.  LOOKS says at which widths and in which schemes
-// ("1280 light,390 dark"; all four).  Modules are found by NODE_PATH.
+// LOOKS says at which widths and in which schemes each page is looked at ("1280 light,390 dark open";
+// open: with everything unfolded), one list for each page, ";" between.  SHOTS names a folder for
+// screenshots and a printout of the first page.  Modules are found by NODE_PATH.
 // SPDX-License-Identifier: GPL-3.0-or-later
 "use strict";
 const path = require("path");
@@ -10,10 +11,10 @@ const { chromium } = require("playwright-core");
 const axe = require.resolve("axe-core/axe.min.js");
 
 const PATIENCE = 100000;  // ms: the machine may be busy with other specs
-const LOOKS = process.env.LOOKS || "1280 light,1280 dark,390 light,390 dark";
-const [page_file, folder] = process.argv.slice(2);
-const page_url = url.pathToFileURL(path.resolve(page_file)).href;
-const seen = { console: [], requests: [], dialogs: [], looks: {} };
+const ALL = "1280 light open,1280 dark,390 light,390 dark open";
+const LOOKS = (process.env.LOOKS || "").split(";");
+let folder = process.env.SHOTS;
+let page_url, seen;
 
 function listen(page) {
   page.on("console", (message) => {
@@ -29,26 +30,31 @@ function listen(page) {
 // Wider than the window, or text cut off: nothing but tables in frames of their own may scroll sideways.
 const overflow = () => document.documentElement.scrollWidth - window.innerWidth;
 
-async function look(browser, width, scheme) {
-  const context = await browser.newContext({ viewport: { width: width, height: 900 }, colorScheme: scheme,
-    reducedMotion: "reduce", bypassCSP: true });
+// One page at all widths and in all schemes: it follows without being loaded again.
+async function look(browser, looks) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce",
+    bypassCSP: true });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   listen(page);
   await page.goto(page_url);
-  const name = width + " " + scheme;
-  if (folder) {
-    await page.screenshot({ path: path.join(folder, name.replace(" ", "-") + ".png"), fullPage: true });
+  for (const wanted of looks.split(",")) {
+    const [width, scheme, open] = wanted.split(" ");
+    await page.setViewportSize({ width: Number(width), height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const result = { overflow: await page.evaluate(overflow) };
+    if (folder) await page.screenshot({ path: path.join(folder, width + "-" + scheme + ".png"), fullPage: true });
+    await page.evaluate((all) => document.querySelectorAll("details").forEach((d) => { d.open = all; }), !!open);
+    result.overflow_open = await page.evaluate(overflow);
+    if (!await page.evaluate(() => window.axe !== undefined)) await page.addScriptTag({ path: axe });
+    const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    result.violations = found.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help,
+      nodes: v.nodes.slice(0, 5).map((n) => n.html.slice(0, 200) + " " + n.failureSummary) }));
+    result.rules = found.passes ? found.passes.length : 0;
+    seen.looks[width + " " + scheme] = result;
+    await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = false; }));
   }
-  const result = { overflow: await page.evaluate(overflow) };
-  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
-  result.overflow_open = await page.evaluate(overflow);
-  await page.addScriptTag({ path: axe });
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  result.violations = found.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help,
-    nodes: v.nodes.slice(0, 5).map((n) => n.html.slice(0, 200) + " " + n.failureSummary) }));
-  result.rules = found.passes ? found.passes.length : 0;
-  seen.looks[name] = result;
   await context.close();
 }
 
@@ -146,18 +152,21 @@ async function withoutScripts(browser) {
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
     timeout: PATIENCE, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+  const all = [];
   try {
-    seen.browser = browser.version();
-    await use(browser);
-    await withoutScripts(browser);
-    for (const wanted of LOOKS.split(",")) {
-      const [width, scheme] = wanted.split(" ");
-      await look(browser, Number(width), scheme);
+    for (const [i, file] of process.argv.slice(2).entries()) {
+      page_url = url.pathToFileURL(path.resolve(file)).href;
+      seen = { browser: browser.version(), console: [], requests: [], dialogs: [], looks: {} };
+      await use(browser);
+      if (i === 0) await withoutScripts(browser);
+      await look(browser, LOOKS[i] || ALL);
+      all.push(seen);
+      folder = undefined;
     }
   } finally {
     await browser.close();
   }
-  process.stdout.write(JSON.stringify(seen, null, 1) + "\n");
+  process.stdout.write(JSON.stringify(all, null, 1) + "\n");
 })().catch((error) => {
   process.stderr.write(String(error && error.stack || error) + "\n");
   process.exit(1);

@@ -39,18 +39,34 @@ local function digits_of(half)
   return half >= 1 and 1 or 2
 end
 
---- Change and interval: "-5.2 % ± 0.3".
+local LOPSIDED <const> = 1.2 -- the longer side of an interval over the shorter, from when on both ends are told
+
+-- The interval behind a change: "± 0.3", or where its sides differ "(3 to 58)". `sign` is -1 to turn
+-- both about.
+local function interval_of(metric, digits, sign)
+  local change, low, high = metric.change_percent, metric.low_percent, metric.high_percent
+  local up, down = high - change, change - low
+  if math.max(up, down) <= LOPSIDED * math.min(up, down) or math.max(up, down) < 0.1 then
+    return "± " .. units.fixed(math.max(up, down), digits)
+  end
+  if sign < 0 then low, high = -high, -low end
+  if high > 1000 then return "(" .. units.fixed(low, digits) .. " or more)" end
+  return string.format("(%s to %s)", units.fixed(low, digits), units.fixed(high, digits))
+end
+
+local function digits_for(metric)
+  return digits_of(math.max(metric.high_percent - metric.change_percent, metric.change_percent - metric.low_percent))
+end
+
+--- Change and interval: "-5.2 % ± 0.3", "+27 % (3 to 58)".
 -- @tparam table metric
 -- @treturn string
 function M.change(metric)
   local change = metric.change_percent
   if not change then return "" end
-  local low, high = metric.low_percent, metric.high_percent
-  local half = low and math.max(high - change, change - low)
-  if half and half > 1000 then return units.fixed(change, 0) .. " %, interval beyond 1000" end
-  local digits = half and digits_of(half) or 1
+  local digits = metric.low_percent and digits_for(metric) or 1
   local text = (change > 0 and "+" or "") .. units.fixed(change, digits) .. " %"
-  return half and text .. " ± " .. units.fixed(half, digits) or text
+  return metric.low_percent and text .. " " .. interval_of(metric, digits, 1) or text
 end
 
 local UNITS <const> = {
@@ -58,12 +74,11 @@ local UNITS <const> = {
   rows = "the scatter of %d rows",
 }
 
--- The interval of the change of a slower side is that of "slower by", turned about.
+-- "5.2 % ± 0.3": of a change below 0 the interval is turned about, too.
 local function by_how_much(metric)
-  local change = metric.change_percent
-  local half = math.max(metric.high_percent - change, change - metric.low_percent)
-  local digits = digits_of(half)
-  return string.format("%s %% ± %s", units.fixed(math.abs(change), digits), units.fixed(half, digits))
+  local digits = digits_for(metric)
+  return string.format("%s %% %s", units.fixed(math.abs(metric.change_percent), digits),
+    interval_of(metric, digits, metric.change_percent < 0 and -1 or 1))
 end
 
 --- The verdict as a sentence.

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -126,6 +127,45 @@ static int system_rename(lua_State *L) {
   return 1;
 }
 
+static int close_stream(lua_State *L) {
+  luaL_Stream *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+  return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
+}
+
+/* A pipe for writing: waits for its reader, until a signal is pending.  0 or an errno value. */
+static int open_pipe(const char *path, int *fd) {
+  enum { LOOK_NS = 20000000 };
+  while ((*fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+    if (errno != ENXIO && errno != EINTR)
+      return errno;
+    if (interrupt_pending())
+      return EINTR;
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+  }
+  return fcntl(*fd, F_SETFL, 0) == 0 ? 0 : errno;
+}
+
+/* open_pipe(path) -> file, once something reads the pipe | nil, message, code (EINTR: interrupted) */
+static int system_open_pipe(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  luaL_Stream *stream = lua_newuserdatauv(L, sizeof *stream, 0);
+  int fd = -1;
+  stream->closef = NULL;
+  luaL_setmetatable(L, LUA_FILEHANDLE);
+  int code = open_pipe(path, &fd);
+  stream->f = code == 0 ? fdopen(fd, "wb") : NULL;
+  if (!stream->f) {
+    code = code != 0 ? code : errno;
+    if (fd >= 0)
+      close(fd);
+    if (code == EINTR)
+      return hdd_fail_with(L, code, "%s: interrupted: nothing has read this pipe", path);
+    return hdd_fail(L, code, "%s", path);
+  }
+  stream->closef = close_stream;
+  return 1;
+}
+
 void system_register(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"now", system_now},
@@ -134,6 +174,7 @@ void system_register(lua_State *L) {
       {"isatty", system_isatty},
       {"window_size", system_window_size},
       {"rename", system_rename},
+      {"open_pipe", system_open_pipe},
       {NULL, NULL},
   };
   luaL_setfuncs(L, functions, 0);

@@ -139,6 +139,19 @@ describe("a result file", function()
     assert.equal("named pipe", lfs.attributes(pipe, "mode"))
   end)
 
+  it("is waited for while nobody reads the pipe, until the first Ctrl-C", function()
+    local process = require "spec.support.process"
+    local pipe = folder .. "/unread"
+    shell.must("mkfifo " .. pipe)
+    local r = process.lua([[
+      io.stdout:setvbuf("no")
+      print "waiting"
+      print(require("hdd.file").write(..., "text"))
+    ]], {arguments = {pipe}, events = {{when = "waiting", after = 0.2, signal = "INT"}}})
+    assert.matches("^waiting\nnil\t.*interrupted: nothing has read this pipe\t4\n", r.stdout)
+    assert.is_false(r.timed_out)
+  end)
+
   it("on a full device is an error", function()
     local written, message, code = file.write("/dev/full", "text")
     assert.is_nil(written)

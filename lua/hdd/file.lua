@@ -94,8 +94,12 @@ end
 local EXISTS = "it exists already: name another file, or ask to overwrite it (--force)"
 
 local function write_stream(path, text)
-  -- Appending, as the shell's own redirection may have put something there before.
-  local stream, message, code = io.open(path, "ab")
+  -- Appending, as the shell's own redirection may have put something there before. A pipe is waited
+  -- for as long as nobody reads it, until Ctrl-C.
+  local is_pipe = lfs.attributes(path, "mode") == "named pipe"
+  local stream, message, code
+  if is_pipe then stream, message, code = core.open_pipe(path)
+  else stream, message, code = io.open(path, "ab") end
   local done
   if stream then done, message, code = put(stream, text, false) end
   if not done then return refuse(path, reason(message or "failed", path), code or EIO) end

@@ -98,7 +98,7 @@ return function(sections, tools)
   --- SMART of one drive beside reads of another.
   function sections.latency()
     say("## SMART of one drive, and another drive's latencies\n")
-    at("latency: 7 pairs, some %d s", 16 * LATENCY_RUN_S)
+    at("latency: 7 pairs, some %.0f s", 16 * LATENCY_RUN_S)
     local drive <close> = hddsim.start("wd6000hlhx")
     local ratios, readings = smart_latency.ratios(drive.path, LATENCY_RUN_S)
     say("Each command takes 2 s; runs of %g s, random 4 KiB reads at depth 1 of the simulated " ..

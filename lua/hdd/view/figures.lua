@@ -15,8 +15,11 @@ local M = {}
 local NAMES <const> = {
   zoneprofile = { "zoneprofile", "zone-latency" },
   qdsweep = { "iops", "latency", "latency-iops", "percentiles" },
+  surface = { "surface-latency", "surface-rate" },
+  seekprofile = { "seek" },
+  smart = { "temperature-history" },
 }
-local ORDER <const> = { "zoneprofile", "qdsweep" }
+local ORDER <const> = { "zoneprofile", "qdsweep", "seekprofile", "surface", "smart" }
 
 local function kind_of(document)
   local schema = type(document) == "table" and document.schema

@@ -88,8 +88,8 @@
       if (switches && seen.has(own.drive)) return;
       if (switches) seen.add(own.drive);
       entries.push({
-        text: switches ? chart.hddlua.drives[own.drive - 1] : alone && own.role === "flagged" ? "flagged"
-          : dataset.label,
+        text: switches ? chart.hddlua.drives[own.drive - 1] : alone && own.role === "flagged"
+          ? own.what || "flagged" : dataset.label,
         datasetIndex: index, drive: switches ? own.drive : null,
         hidden: !chart.isDatasetVisible(index), fontColor: chart.hddluaTheme.ink,
         strokeStyle: dataset.borderColor, fillStyle: dataset.backgroundColor,

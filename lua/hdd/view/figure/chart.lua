@@ -54,7 +54,7 @@ local function dataset(f, series, key, more)
     role = series.role, kind = series.kind, drive = series.drive, legend = series.legend == true,
     colour = series.colour or 1, dash = palette.pick(palette.DASHES, series.dash),
     marker = palette.pick(palette.MARKERS, series.marker), faint = series.faint == true,
-    labels = labels_of(series, f.x), part = more and more.part,
+    labels = labels_of(series, f.x), part = more and more.part, what = series.label,
   }
   return {
     label = series.name, data = points_of(series, key, f.x, y_axis),

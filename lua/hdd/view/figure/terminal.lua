@@ -42,10 +42,14 @@ end
 
 -- Gives each series its sign; returns what the legend says.
 local function sign_all(series_list, f, set, paint, ascii)
-  local signs, legend, next_sign, flagged = {}, {}, 1, false
+  local signs, legend, next_sign, flagged = {}, {}, 1, {}
   for _, series in ipairs(series_list) do
     if series.role == "flagged" then
-      signs[series], flagged = FLAG[set], true
+      signs[series] = FLAG[set]
+      local what = series.label or "flagged"
+      if not flagged[what] then
+        flagged[what], flagged[#flagged + 1] = true, what
+      end
     elseif series.kind ~= "heat" then
       signs[series] = palette.pick(SIGNS[set], next_sign)
       next_sign = next_sign + 1
@@ -54,7 +58,9 @@ local function sign_all(series_list, f, set, paint, ascii)
     end
   end
   if #legend < 2 then legend = {} end
-  if flagged then legend[#legend + 1] = { FLAG[set], "flagged" } end
+  if flagged[1] then
+    legend[#legend + 1] = { FLAG[set], printable.line(table.concat(flagged, ", "), ascii) }
+  end
   return signs, legend
 end
 

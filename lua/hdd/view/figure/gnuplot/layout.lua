@@ -37,7 +37,7 @@ local function entries_of(f, labelled)
     local alone = series.role == "value" and #f.drives <= 1
     if series.legend and not alone and not labelled[series] and series.kind ~= "heat" then
       local name = series.name
-      if series.role == "flagged" and #f.drives == 1 then name = "flagged" end
+      if series.role == "flagged" and #f.drives == 1 then name = series.label or "flagged" end
       list[#list + 1] = { series = series, name = printable.line(name) }
     end
   end

@@ -12,6 +12,7 @@ local M = {}
 -- The batches of a row are 20 to 39 (hdd.core): the fewest give the degrees of freedom, the most the
 -- factor that its half width was made with. Both err towards a wider interval.
 local FEWEST_DF <const>, MOST_DF <const> = 19, 38
+local HALF_WIDTH <const> = statistics.student_quantile(0.975, MOST_DF)
 local FEWEST_ROWS <const> = 4
 
 local LATENCIES <const> = { "latency_p50_us", "latency_p99_us", "latency_p999_us" }
@@ -51,7 +52,7 @@ local function error_of(rows)
   local squares = 0.0
   for _, row in ipairs(rows) do
     if not row.iops_ci95 or row.iops_ci95 <= 0 then return nil end
-    squares = squares + (row.iops_ci95 / statistics.student_quantile(0.975, MOST_DF) / row.iops) ^ 2
+    squares = squares + (row.iops_ci95 / HALF_WIDTH / row.iops) ^ 2
   end
   return math.sqrt(squares) / #rows
 end

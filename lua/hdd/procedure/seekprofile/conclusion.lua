@@ -12,7 +12,7 @@ local M = {}
 local SIGMAS <const>, SHARE <const> = 5, 0.1
 
 -- Such a share of late reads is no chance.
-local LATE <const> = 0.02
+local LATE <const> = 0.005
 
 -- Spindles keep their speed within a thousandth or two; what differs more was said wrongly.
 local SAME_SPEED <const> = 0.005

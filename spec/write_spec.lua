@@ -1,7 +1,10 @@
 -- Writing and verifying: what is written, what a verify makes of what became of it.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local consent = require "hdd.consent"
+local faultfs = require "spec.support.faultfs"
 local hdd = require "hdd"
+local hddsim = require "spec.support.hddsim"
+local needs = require "spec.support.needs"
 local raises = require "spec.support.raises"
 local scratch = require "spec.support.scratch"
 
@@ -269,5 +272,96 @@ describe("a verify #core", function()
     end
     patch(path, 0, bytes_at(path, 4 * K, 4 * K))
     assert.equal(8, verify(drive, {pattern = "random"}).mismatch_blocks.unknown)
+  end)
+end)
+
+describe("on a simulated drive #realtime", function()
+  it("each fault of a drive is called what it is, at its place", function()
+    needs.hddsim()
+    local sim <close> = hddsim.start("tiny,capacity=64M,speed=8," ..
+      "fault=flip:1000+2:bit=13,fault=flip:3000:bit=4095:on=write,fault=lost:5000+4," ..
+      "fault=misdirect:7000+3:to=9000,fault=eio:11000:ms=20:hard")
+    local drive <close> = assert(hdd.open(sim.path, {write = {serial = consent.name(sim.path)}}))
+    local range = {offset = 0, length = 8 * M}
+    local written = write(drive, {pass = 1}, range)
+    -- What was lost at first left the drive's old content there; a second pass leaves the first.
+    assert.equal(1, written.errors)
+    assert.equal(11000 * 512 // (64 * K) * 64 * K, written.failures[1].offset_bytes)
+    local found = verify(drive, {pass = 1}, range)
+    assert.equal(1, found.errors)
+    assert.equal(11000 * 512 // (64 * K) * 64 * K, found.failures[1].offset_bytes)
+    local list = {}
+    for i, run in ipairs(found.mismatches) do
+      list[i] = {run.offset_bytes // 512, run.length_bytes // 512, run.kind, run.bits}
+    end
+    assert.same({
+      {1000, 2, "bit rot", 2}, {3000, 1, "bit rot", 1}, {5000, 4, "unknown"}, {7000, 3, "unknown"},
+    }, list)
+    -- Of the misdirected blocks the later write at their place is what is found; written alone they show.
+    assert(drive:run {operation = "write", stamp = {pass = 2}, block_size = 1536, pattern = {7000 * 512}})
+    local there = verify(drive, {pass = 1}, {offset = 9000 * 512, length = 1536, block_size = 1536})
+    assert.equal("misdirected write", there.mismatches[1].kind)
+    assert.equal(7000, there.mismatches[1].found.lba)
+    assert.equal(2, there.mismatches[1].found.pass)
+  end)
+end)
+
+describe("on a drive that fails", function()
+  it("a flush that fails is told with the range that it may concern", function()
+    needs.fuse()
+    local disk <close> = faultfs.mount {size = 2 * M, fail_flush = 2}
+    local drive <close> = assert(hdd.open(disk.path, {write = {serial = consent.name(disk.path)}}))
+    local result = write(drive, nil, {flush_bytes = 512 * K, depth = 2})
+    assert.equal("pattern", result.stopped_by)
+    assert.equal(4, result.flushes)
+    assert.equal(1, result.flush_errors)
+    local failure = result.flush_failures[1]
+    assert.equal(5, failure.code)
+    assert.equal("EIO", failure.error)
+    assert.equal(512 * K, failure.from_bytes)
+    assert.equal(M, failure.to_bytes)
+    assert.equal(2 * M, result.done_to_bytes)
+    assert.equal(512 * K, result.durable_to_bytes)
+    assert.is_nil(result.flush_error)
+  end)
+
+  it("the last flush that fails is told apart", function()
+    needs.fuse()
+    local disk <close> = faultfs.mount {size = M, fail_flush = 1}
+    local drive <close> = assert(hdd.open(disk.path, {write = {serial = consent.name(disk.path)}}))
+    local result = write(drive)
+    assert.matches("Input/output error", result.flush_error)
+    assert.equal(0, result.durable_to_bytes)
+    assert.equal(M, result.done_to_bytes)
+  end)
+
+  it("what a verify cannot read is an error, not a mismatch", function()
+    needs.fuse()
+    local disk <close> = faultfs.mount {"at=512k,length=4k,error=EIO", size = M}
+    local write_it = {serial = consent.name(disk.path)}
+    local _, message = hdd.open(disk.path, {write = write_it})
+    assert.matches("whether it holds data cannot be told", message)
+    write_it.overwrite_data = true
+    local drive <close> = assert(hdd.open(disk.path, {write = write_it}))
+    write(drive)
+    local result = verify(drive, nil, {block_size = 4 * K})
+    assert.equal(1, result.errors)
+    assert.equal(512 * K, result.failures[1].offset_bytes)
+    assert.equal(0, result.mismatch_blocks.total)
+    assert.equal(M, result.done_to_bytes)
+  end)
+
+  it("a write that is stopped says how far it came, and was flushed to there", function()
+    needs.hddsim()
+    local sim <close> = hddsim.start("tiny")
+    local drive <close> = assert(hdd.open(sim.path, {write = {serial = consent.name(sim.path)}}))
+    local job = assert(drive:start {operation = "write", block_size = 256 * K, depth = 2})
+    while job:progress().bytes < 2 * M do hdd.sleep(0.02) end
+    job:stop()
+    local result = assert(job:wait())
+    assert.equal("stop", result.stopped_by)
+    assert.equal(result.bytes, result.done_to_bytes)
+    assert.equal(result.done_to_bytes, result.durable_to_bytes)
+    assert.equal(0, verify(drive, nil, {length = result.durable_to_bytes}).mismatch_blocks.total)
   end)
 end)

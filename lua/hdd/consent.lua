@@ -169,9 +169,13 @@ local function changed(device, node)
 end
 
 -- File systems and the like, of this very device: what the path leads to now is not believed.
-local function signatures_of(device)
+local function signatures_of(device, given_up)
   local list, place, code = require("hdd.signature").find(device.real_path)
-  if not list then return nil, place, code end
+  if not list and given_up then return {} end -- a bad sector where a superblock would be
+  if not list then
+    return refuse(device.path, code, "whether it holds data cannot be told (%s): give that up first " ..
+      "(overwrite_data, --overwrite-data)", place)
+  end
   if place.major ~= device.major or place.minor ~= device.minor or place.inode ~= device.inode then
     return refuse(device.path, ESTALE, "its path leads to something else now")
   end
@@ -218,7 +222,7 @@ local function look(device, options)
     return refuse(path, EPERM, "its serial number is %s, not %s as was said", printable.line(name),
       printable.line(options.serial))
   end
-  local signatures, message, code = signatures_of(device)
+  local signatures, message, code = signatures_of(device, options.overwrite_data)
   if not signatures then return nil, message, code end
   if signatures[1] and not options.overwrite_data then
     return refuse(path, EEXIST, "it holds data (%s), which must be given up first (overwrite_data, " ..

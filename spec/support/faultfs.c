@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* faultfs: one file through FUSE whose reads go wrong where the command line says so.
 
-     faultfs [--log FILE] [--no-direct] [--claim SIZE] [--wrap] [--rule RULE]... BACKING FOLDER
+     faultfs [--log FILE] [--no-direct] [--claim SIZE] [--wrap] [--fail-flush N] [--rule RULE]...
+             BACKING FOLDER
 
    serves FOLDER/disk, with the bytes and the size of BACKING, until it gets SIGTERM or is unmounted.
    Reads do not wait for one another: a late one is overtaken.  It is done mounting when FOLDER/disk
    is there.  --no-direct refuses to open the file with O_DIRECT, as a file system that cannot.
    --claim says another size than BACKING has: what is written beyond is lost, and zeroes are read
    there; with --wrap it comes round again at the beginning.
+   The Nth flush (fsync) fails with EIO.
 
    RULE is a list of words with commas between them.  The first rule that fits a read decides.
    Which reads:     at=OFFSET    that touch the bytes from OFFSET on,
@@ -63,6 +65,7 @@ static int rule_count;
 static int backing = -1;
 static uint64_t size, true_size; /* as it says, and of BACKING */
 static bool refuse_direct, wraps;
+static uint64_t flushes, fail_flush; /* so many have been asked for; the one that fails */
 static FILE *record;
 static uint64_t start_ns, last_read_ns;
 
@@ -263,6 +266,11 @@ static void on_write(fuse_req_t request, fuse_ino_t node, const char *data, size
     fuse_reply_write(request, (size_t)n);
 }
 
+static void on_fsync(fuse_req_t request, fuse_ino_t node, int data, struct fuse_file_info *info) {
+  (void)node, (void)data, (void)info;
+  fuse_reply_err(request, ++flushes == fail_flush ? EIO : 0);
+}
+
 static bool describe(fuse_ino_t node, struct stat *st) {
   memset(st, 0, sizeof *st);
   st->st_ino = node;
@@ -318,6 +326,7 @@ static const struct fuse_lowlevel_ops operations = {
     .open = on_open,
     .read = on_read,
     .write = on_write,
+    .fsync = on_fsync,
 };
 
 int main(int argc, char **argv) {
@@ -331,6 +340,8 @@ int main(int argc, char **argv) {
       size = number(argv[++i]);
     else if (strcmp(argv[i], "--wrap") == 0)
       wraps = true;
+    else if (i + 1 < argc && strcmp(argv[i], "--fail-flush") == 0)
+      fail_flush = number(argv[++i]);
     else if (i + 1 < argc && strcmp(argv[i], "--log") == 0) {
       record = fopen(argv[++i], "w");
       if (record == NULL)
@@ -340,8 +351,8 @@ int main(int argc, char **argv) {
       fail(argv[i], "unknown option");
   }
   if (argc - i != 2)
-    fail("usage", "faultfs [--log FILE] [--no-direct] [--claim SIZE] [--wrap] [--rule RULE]... "
-                  "BACKING FOLDER");
+    fail("usage", "faultfs [--log FILE] [--no-direct] [--claim SIZE] [--wrap] [--fail-flush N] "
+                  "[--rule RULE]... BACKING FOLDER");
   struct stat st;
   backing = open(argv[i], O_RDWR | O_CLOEXEC);
   if (backing < 0 || fstat(backing, &st) != 0)

@@ -13,7 +13,7 @@ Fault.__index = Fault
 --   `backing` (a file) or `size` (of a new one, bytes; 64 MiB); `loop` (true, or a logical block size
 --   in bytes: a loop device on it); `no_direct` (opening it with O_DIRECT fails);
 --   `claim` (bytes that it says it has, more than there are) and `wrap` (true: what is beyond comes round
---   again, instead of being lost)
+--   again, instead of being lost); `fail_flush` (n: the nth fsync fails)
 -- @treturn Fault  `.path` of the file, or of the loop device; `.file` of the file in any case; `.pid`
 -- @usage local disk <close> = faultfs.mount {"every=16M,delay=300", size = 64 << 20}
 function M.mount(options)
@@ -25,6 +25,9 @@ function M.mount(options)
   if options.no_direct then table.insert(words, "--no-direct") end
   if options.claim then table.move({"--claim", tostring(options.claim)}, 1, 2, #words + 1, words) end
   if options.wrap then table.insert(words, "--wrap") end
+  if options.fail_flush then
+    table.move({"--fail-flush", tostring(options.fail_flush)}, 1, 2, #words + 1, words)
+  end
   for _, rule in ipairs(options) do
     table.insert(words, "--rule")
     table.insert(words, rule)

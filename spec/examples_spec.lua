@@ -12,6 +12,7 @@ local EXAMPLES <const> = {
   two_drives = { { "{}", "{}" }, "depth 1 .*depth 8 .*depth 1 .*depth 8 .*IOPS\n$" },
   adaptive = { { "{}" }, "depth  1: .* IOPS, give or take .*depth 16: .*ended by %a+" },
   histogram = { { "{}", "7200" }, "^  0 to   1 turns +%d+ reads +[%d.]+ %%" },
+  latency_map = { { "{}" }, "Time of each read while it went on.*reads" },
   zone_rates = { { "{}" }, "from   0.0 %% on: .*from  8.%.%d %% on: .*outer to inner: [%d.]+\n$" },
 }
 

@@ -2,6 +2,7 @@
 -- identify: which drives there are, or who one of them is and what it can do.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 local cli = require "hdd.cli"
+local consent = require "hdd.consent"
 local frame = require "hdd.cli.health"
 local inventory = require "hdd.procedure.inventory"
 local json = require "hdd.json"
@@ -37,8 +38,9 @@ local function documents_of(entries)
 end
 
 local function serial_of(entry)
-  local id = inventory.identity(entry)
-  return id.serial or entry.kernel and entry.kernel.name or entry.path
+  local id, kernel = inventory.identity(entry), entry.kernel
+  if kernel and kernel.identity_of then return consent.name(kernel) end -- the kernel tells of the disk beneath
+  return id.serial or kernel and kernel.name or entry.path
 end
 
 cli.main(function()

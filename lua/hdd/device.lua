@@ -27,6 +27,10 @@
 -- `time_ns` (of the completion, from the start of the counted part), `latency_ns` and `code` (errno
 -- value, 0: read in full); `histogram` = one to use again.
 --
+-- Writing and verifying (docs/writing.md): `operation` = "read" (default), "write", "verify"; `stamp` =
+-- {`pattern` = "stamp", "aa", "55", "ff", "00" or "random", `pass` (1), `seed` (1), `serial` (the drive's
+-- name)}, `flush_bytes` (1 GiB; 0: at the end only) of a write, `max_mismatches` of a verify.
+--
 -- ## Results
 --
 -- `ios`, `bytes`, `errors`, `elapsed_s` (first submission to last completion of the counted part),
@@ -35,10 +39,14 @@
 -- `latency_mean_ns`, `latency_max_ns`}, `failures` of {`offset_bytes`, `length_bytes`, `code`, `error`,
 -- `latency_ns`, `time_s`}, `slowest` of {`offset_bytes`, `latency_ns`, `time_s`}, `stalls` of {`time_s`,
 -- `elapsed_s`, `offset_bytes`}, `stopped_by` ("runtime", "ios", "bytes", "pattern", "errors",
--- "precision", "stop", "interrupt", "closed", "device lost", "kernel"), `interrupted`,
+-- "precision", "mismatches", "stop", "interrupt", "closed", "device lost", "kernel"), `interrupted`,
 -- `lost_offset_bytes`, `abandoned` (offsets), `warnings`, `depth`, `depth_achieved` (mean in flight),
 -- `underruns`, `retries`, `short_reads`, `issued_bytes` (ramp and all), `cpu_user_s`, `cpu_system_s` (of
--- the process), `timing` ("thread"), `foreign` and `steal` (see `hdd.foreign`). What is unknown is nil.
+-- the process), `timing` ("thread"), `foreign` and `steal` (see `hdd.foreign`), `operation`, `done_to_bytes`
+-- (sequential: all before it was answered). Of a write `durable_to_bytes` (and flushed), `flushes`,
+-- `flush_errors`, `flush_failures` of {`code`, `error`, `from_bytes`, `to_bytes`, `time_s`}, `flush_error`. Of
+-- a verify `mismatch_blocks` (by kind, and `total`), `mismatches` of {`offset_bytes`, `length_bytes`, `kind`,
+-- `found`, `bits`, `first`}, `mismatches_left_out`. What is unknown is nil.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @classmod hdd.device
 local core = require "hdd.core"

@@ -4,7 +4,8 @@
 --   "finished"), `ios`, `bytes`, `errors` (of the counted part), `issued_bytes` (ramp and all),
 --   `elapsed_s` (since its start), `position_bytes` (of the last completion), `idle_s` (since then, or
 --   since something is in flight), `oldest_offset_bytes` (what has been waited for longest, in a
---   silence), `records_error` (why the file of records is not written any more)
+--   silence), `records_error` (why the file of records is not written any more), `done_to_bytes`,
+--   `durable_to_bytes` (of a write) and `mismatches` (of a verify)
 -- - `:snapshot()`: `latency` (Histogram) and `series` as they were at one instant; nil until the
 --   job's thread has made one. Each call asks for the next
 -- - `:stop()`: end it; what was measured is its result

@@ -133,7 +133,10 @@ describe("the figures of a document", function()
     d.summary, d.parameters, d.drive = nil, 7, false
     for _, f in ipairs(figures.of { d }) do
       assert.is_string(figure.text(f))
-      assert.is_nil(xml_fault(assert(figure.svg(f))))
+      local svg = assert(figure.svg(f))
+      assert.is_nil(xml_fault(svg))
+      for family in svg:gmatch('font%-family="([^"]*)"') do assert.matches("sans%-serif$", family) end
+      assert.truthy(svg:find('font-weight="bold"', 1, true))
     end
   end)
 

@@ -41,6 +41,8 @@ local function accessible(svg, f)
     return "<desc>" .. xml(printable.line(words)) .. "</desc>"
   end, 1)
   svg = svg:gsub("<svg ", '<svg role="img" ', 1)
+  -- A weight without a family is a family of that name to gnuplot's SVG.
+  svg = svg:gsub('font%-family=":Bold"', FONTS .. ' font-weight="bold"')
   return (svg:gsub('font%-family="Arial"', FONTS))
 end
 

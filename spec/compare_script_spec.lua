@@ -40,6 +40,18 @@ describe("compare", function()
     assert.matches("it has a line for each request", r.stderr)
   end)
 
+  it("takes fio's bandwidth log, and says what has to be taken on trust", function()
+    local r = run("spec/fixtures/fio/avg_bw.1.log", "spec/fixtures/fio/avg_bw.1.log")
+    assert.equal(0, r.status, r.stderr)
+    local text = r.stdout:gsub("%s+", " ")
+    assert.matches("does not tell block size and queue depth", text)
+    assert.matches("size is not known", text)
+    assert.equal(2, run("spec/fixtures/fio/avg_bw.1.log", EXAMPLES .. "zoneprofile.json").status) -- 600 MB of 600 GB
+    r = run("spec/fixtures/fio/two.json", EXAMPLES .. "qdsweep.json")
+    assert.equal(0, r.status, r.stderr)
+    assert.matches("512 B, depth 8", r.stdout)
+  end)
+
   it("ends with 2 and the reason where nothing is comparable", function()
     local r = run(EXAMPLES .. "zoneprofile.json", EXAMPLES .. "qdsweep.json")
     assert.equal(2, r.status)

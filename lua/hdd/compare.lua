@@ -77,12 +77,12 @@ local compare_kind = {}
 
 -- Over the surface: zone profiles.
 function compare_kind.zoneprofile(comparison, a, b, how)
-  local paired, notes = surface_rates.pair(a, b)
+  local paired, notes, apart = surface_rates.pair(a, b)
   table.move(notes, 1, #notes, #comparison.notes + 1, comparison.notes)
   local runs = judge.of_runs(summaries(a, "mean_bytes_per_s"), summaries(b, "mean_bytes_per_s"))
   local list, why = surface_rates.metrics(paired, how, runs)
   if not list then
-    comparison.refused = why
+    comparison.refused = apart or why
     return {}
   end
   local x, y = summaries(a, "full_read_s"), summaries(b, "full_read_s")
@@ -124,6 +124,7 @@ end
 -- What single runs cannot say, and what their documents warn of.
 local function add_notes(comparison, a, b)
   local notes = comparison.notes
+  notes[#notes + 1] = settings.trust(a, b)
   if #a < 2 or #b < 2 then
     notes[#notes + 1] = "one run of a side: the interval says how sure this run is; how much the next one would "
       .. "differ, it cannot see"

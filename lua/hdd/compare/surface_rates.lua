@@ -7,19 +7,26 @@
 -- @module hdd.compare.surface_rates
 local judge = require "hdd.compare.judge"
 local statistics = require "hdd.statistics"
+local units = require "hdd.units"
 
 local M = {}
 
 local FEWEST <const> = 8                       -- zones that are judged
 local STRETCH <const>, STRETCHES <const> = 8, 10 -- zones of a stretch at least; stretches at most
 local ALIKE <const> = 0.8                      -- of the zones at the same offsets: one grid
+local COMMON <const> = 0.5                     -- of the wider profile's stretch: enough to be compared
 
 -- They tell of a cache, or of nothing.
 local NO_MEDIUM <const> = { unwritten = true, link = true }
 
+-- Of a fio log the drive's size is not known.
 local function size_of(documents)
   local size = documents[1].drive and documents[1].drive.size_bytes or 0
-  if size > 0 then return size end
+  return size > 0 and size or nil
+end
+
+local function end_of(documents)
+  local size = 0
   for _, d in ipairs(documents) do
     for _, zone in ipairs(d.zones or d.map) do
       size = math.max(size, (zone.offset_bytes or 0) + (zone.length_bytes or 0))
@@ -45,7 +52,8 @@ local function profile_of(documents)
   table.sort(offsets)
   local rates = {}
   for i, offset in ipairs(offsets) do rates[i] = sums[offset] / counts[offset] end
-  return { offsets = offsets, rates = rates, size = size_of(documents), left_out = left_out }
+  return { offsets = offsets, rates = rates, size = size_of(documents), last = end_of(documents),
+    left_out = left_out }
 end
 
 local function by_offset(a, b)
@@ -91,11 +99,20 @@ local function by_share(a, b)
   return pairs_of
 end
 
+-- What of the wider profile's stretch both have, 0 to 1: many places within one zone are not many.
+local function common_of(left, right)
+  local function ends(profile) return profile.offsets[1] / profile.size, profile.last / profile.size end
+  local a, b = ends(left)
+  local c, d = ends(right)
+  return math.max(0, math.min(b, d) - math.max(a, c)) / math.max(b - a, d - c)
+end
+
 --- Lays two sides' zones at one another.
 -- @tparam {table,...} a  documents of one drive, with `zones` or `map`
 -- @tparam {table,...} b
 -- @treturn {table,...}  `offset` (bytes, of the first), `share` (0 to 1), `a` and `b` (bytes/s), ascending
 -- @treturn {string,...} notes
+-- @treturn ?string      why there is nothing to be laid at one another
 function M.pair(a, b)
   local left, right = profile_of(a), profile_of(b)
   local notes = {}
@@ -105,6 +122,15 @@ function M.pair(a, b)
       gone)
   end
   if #left.offsets == 0 or #right.offsets == 0 then return {}, notes end
+  if not left.size or not right.size then
+    notes[#notes + 1] = "a drive's size is not known: the zones are laid at one another by their offset in bytes"
+    local size = left.size or right.size or math.max(left.last, right.last)
+    left.size, right.size = size, size
+  end
+  local common = common_of(left, right)
+  if common < COMMON then
+    return {}, notes, string.format("they have only %s %% of the surface in common", units.fixed(common * 100, 1))
+  end
   if left.size == right.size then
     local paired = by_offset(left, right)
     if #paired >= ALIKE * math.max(#left.offsets, #right.offsets) then return paired, notes end

@@ -138,7 +138,8 @@ describe("what is not comparable", function()
     assert.matches("B: the run is not complete %(interrupted%)", (refused(function(d) d.status = "interrupted" end)))
     assert.matches("different parts of the drives: to", (refused(function(d) d.parameters.to = SIZE // 2 end)))
     assert.matches("page cache", (refused(function(d) d.drive.direct = not d.drive.direct end)))
-    assert.matches("only 10.3 %% of the surface in common", (refused(function(d) d.zones = table.move(d.zones, 1, 5, 1, {}) end)))
+    assert.matches("only 10.3 %% of the surface in common",
+      (refused(function(d) d.zones = table.move(d.zones, 1, 5, 1, {}) end)))
     assert.matches("0 zones can be laid", (refused(function(d) d.zones = {} end)))
   end)
 

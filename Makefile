@@ -144,6 +144,10 @@ bench: packages-check  ## the table of speed goals, against fio and a minimal re
 	@$(MAKE) --no-print-directory all build/bench/floor
 	@bench/run $(ARGS)
 
+gallery: packages-check support  ## measure simulated drives and draw docs/gallery.md
+	@$(MAKE) --no-print-directory all
+	@build/hddlua build-aux/gallery.lua
+
 acceptance: packages-check  ## the long runs against a simulated drive; writes docs/acceptance.md
 	@$(MAKE) --no-print-directory all
 	@build-aux/acceptance $(ARGS)
@@ -180,5 +184,5 @@ help:  ## print this list
 packages-demo packages-check: packages-%:
 	@build-aux/packages $*
 
-.PHONY: all support demo check spec sanitize fuzz lint bench acceptance install uninstall clean help \
+.PHONY: all support demo check spec sanitize fuzz lint bench gallery acceptance install uninstall clean help \
         packages-demo packages-check

@@ -54,11 +54,11 @@ local function named(path)
   return {serial = consent.name(path), overwrite_data = true}
 end
 
--- Undone when the spec ends, in whatever way.
+-- Undone when the spec ends, in whatever way. Read-only: else ext4 itself writes when it likes.
 local function mounted(device)
   local home = place.new()
   local folder = home:path("mount")
-  shell.must("mkdir " .. folder .. " && mount " .. device .. " " .. folder)
+  shell.must("mkdir " .. folder .. " && mount -o ro " .. device .. " " .. folder)
   home:note("mounts", folder)
   return home, folder
 end

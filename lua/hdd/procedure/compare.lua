@@ -17,7 +17,7 @@ local function refuse(key, value, why)
   return nil, string.format("%s %s: %s", key, tostring(value), why), EINVAL
 end
 
-local function plan(drives, given)
+local function plan(given)
   local p = { rounds = given.rounds or 3, measurements = given.measurements or { "zoneprofile", "qdsweep" } }
   for key, value in pairs(given) do
     if not KNOWN[key] then
@@ -68,7 +68,7 @@ end
 --   "failed" when not all was measured
 -- @return or nil, message, code when it could not be begun
 function M.run(drives, given, observer)
-  local p, message, code = plan(drives, given or {})
+  local p, message, code = plan(given or {})
   if not p then return nil, message, code end
   local sides, done, total = {}, 0, p.rounds * #p.measurements * #drives
   for i, drive in ipairs(drives) do

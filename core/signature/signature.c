@@ -38,7 +38,7 @@ static int probe_close(lua_State *L) {
 static int begin(struct probe *p, const char *path) {
   p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (p->fd < 0)
-    return errno;
+    return errno != 0 ? errno : EIO;
   p->blkid = blkid_new_probe();
   if (!p->blkid)
     return ENOMEM;

@@ -36,12 +36,12 @@ static int probe_close(lua_State *L) {
 
 /* Returns 0 or an errno value. */
 static int begin(struct probe *p, const char *path) {
-  p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (p->fd < 0)
-    return errno != 0 ? errno : EIO;
   p->blkid = blkid_new_probe();
   if (!p->blkid)
     return ENOMEM;
+  p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (p->fd < 0)
+    return errno;
   if (blkid_probe_set_device(p->blkid, p->fd, 0, 0) != 0)
     return errno != 0 ? errno : EIO;
   blkid_probe_enable_superblocks(p->blkid, 1);

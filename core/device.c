@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core.h"
@@ -204,17 +205,35 @@ static struct device *new_device(const char *path, bool buffered, bool character
   return d;
 }
 
-/* Opens it: for writing, too, if nobody else has it.  A block device is claimed as a mount claims it,
-   which fails whatever the mount's namespace; a file is locked.  Returns 0 or an errno value. */
-static int open_file(struct device *d, mode_t mode) {
+/* One try to open it: for writing, too, if nobody else has it.  A block device is claimed as a mount
+   claims it, which fails whatever the mount's namespace; a file is locked.  Returns 0 or an errno
+   value. */
+static int try_open(struct device *d, mode_t mode) {
   int flags = O_CLOEXEC | O_NOCTTY | (d->direct ? O_DIRECT : 0);
   flags |= d->writable ? O_RDWR | (S_ISBLK(mode) ? O_EXCL : 0) : O_RDONLY;
   d->fd = open(d->path, flags);
   if (d->fd < 0)
     return errno;
-  if (d->writable && !S_ISBLK(mode) && flock(d->fd, LOCK_EX | LOCK_NB) != 0)
-    return errno;
+  if (d->writable && !S_ISBLK(mode) && flock(d->fd, LOCK_EX | LOCK_NB) != 0) {
+    int code = errno;
+    close(d->fd);
+    d->fd = -1;
+    return code;
+  }
   return 0;
+}
+
+/* Opens it.  The kernel lets go of a ring's files some time after the ring was closed, or its process
+   killed: whoever writes again right away waits for that. */
+static int open_file(struct device *d, mode_t mode) {
+  static const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+  enum { TRIES = 100 };
+  int code = try_open(d, mode);
+  for (int i = 1; i < TRIES && d->writable && (code == EBUSY || code == EWOULDBLOCK); i++) {
+    nanosleep(&pause, NULL);
+    code = try_open(d, mode);
+  }
+  return code;
 }
 
 static void set_integer(lua_State *L, const char *key, int64_t value) {

@@ -182,11 +182,12 @@ return function(sections, tell)
     tell.say("")
     tell.verdict(good == runs, "%d kills in %d burn-ins: %d of them resumed to the right verdict and the right "
       .. "list of corruptions, no write unverified", killed, runs, good)
-    -- Slow enough for checkpoints within a phase, which come each 30 s.
+    -- Slow enough for checkpoints within a phase, which come each 20 to 30 s. If each part began the phase
+    -- anew, 2.6 times the drive would be written.
     tell.at("kill: a slow drive, some 90 s")
     local r = kills.burn_in(2, { 33, 3, 33 }, "speed=1,outer=1.8,inner=1.7", 200)
     local fault = fault_of(r)
-    tell.verdict(not fault and r.written < 131072 * 1.5, "a drive that takes 40 s to write, killed %d times: %s, %.2f "
+    tell.verdict(not fault and r.written < 131072 * 2.2, "a drive that takes 40 s to write, killed %d times: %s, %.2f "
       .. "times its sectors written", r.killed, fault or "right", r.written / 131072)
   end
 end

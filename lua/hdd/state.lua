@@ -25,7 +25,8 @@ local M = {}
 local State = {}
 State.__index = State
 
-local EVERY_NS <const>, AGAIN_NS <const> = 30000000000, 5000000000
+-- At least every 30 s, though a procedure looks only every 10 s or so whether it is time.
+local EVERY_NS <const>, AGAIN_NS <const> = 20000000000, 5000000000
 local ENOENT <const>, EEXIST <const>, ENODEV <const> = 2, 17, 19
 
 local function boot()
@@ -214,7 +215,7 @@ function State:save(data, stopped)
   return true
 end
 
---- Is it time to save? 30 s after it was saved, 5 s after that failed.
+--- Is it time to save? 20 s after it was saved, 5 s after that failed.
 -- @treturn boolean
 function State:due()
   return core.now() >= self.next_ns

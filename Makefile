@@ -167,6 +167,8 @@ install: all  ## install under PREFIX (/usr/local), below DESTDIR
 	install examples/*.lua $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install -m 644 examples/*.fio $(DESTDIR)$(PREFIX)/share/doc/hddlua/examples
 	install -m 644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/hddlua
+	install -d $(DESTDIR)$(PREFIX)/share/doc/hddlua/gallery
+	install -m 644 docs/gallery/*.svg $(DESTDIR)$(PREFIX)/share/doc/hddlua/gallery
 
 uninstall:  ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/hddlua

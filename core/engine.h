@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job's thread: it keeps `depth` reads (or writes) in flight, takes the time of each right before it
-   is submitted and as soon as its completion is there, and counts.  It touches no Lua state, so that neither a garbage
-   collection nor a document being saved nor a blocked terminal can colour a latency. */
+/* A job's thread: it keeps `depth` reads (or writes) in flight, takes the time of each right before
+   it is submitted and as soon as its completion is there, and counts.  It touches no Lua state, so
+   that neither a garbage collection nor a document being saved nor a blocked terminal can colour a
+   latency. */
 #ifndef HDD_ENGINE_H
 #define HDD_ENGINE_H
 
@@ -115,8 +116,8 @@ struct job {
   struct snapshot *spare;
   uint64_t failed_in_a_row, probe_at; /* to tell a lost drive from bad sectors */
   int64_t first_failed_offset, first_failed_ns, good_offset, lost_offset;
-  int64_t
-      undone_from;    /* what was not answered, or by a drive that had gone, begins here at least */
+  /* What was not answered, or by a drive that had gone, begins here at the earliest. */
+  int64_t undone_from;
   unsigned shortages; /* calls in a row that the kernel had no resources for */
   uint64_t underruns, retries;
   int kernel_error; /* of a call while it runs */

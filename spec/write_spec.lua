@@ -98,10 +98,10 @@ describe("a write #core", function()
   end)
 
   it("may be followed at once by another, the drive closed and opened between", function()
-    local path = scratch.sparse(64 << 10)
+    local small = scratch.sparse(64 << 10)
     for _ = 1, 50 do -- the kernel keeps what a ring held for some time after it was closed
-      local drive <close> = assert(hdd.open(path, {write = {serial = "sparse"}}))
-      assert(drive:run {operation = "write", block_size = 16384})
+      local again <close> = assert(hdd.open(small, {write = {serial = "sparse"}}))
+      assert(again:run {operation = "write", block_size = 16384})
     end
   end)
 

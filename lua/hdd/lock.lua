@@ -11,7 +11,7 @@ local M = {}
 local Lock = {}
 Lock.__index = Lock
 
-local EACCES <const>, EBUSY <const> = 13, 16
+local EACCES <const>, EBUSY <const>, ELOOP <const> = 13, 16, 40
 local TRIES <const> = 10
 
 -- What this process holds, by path: the kernel would let it have a lock twice, and lose it with the
@@ -27,7 +27,11 @@ local function process()
 end
 
 -- Without O_CREAT first: in a folder of everyone's, the kernel lets nobody create over another's file.
+-- Nor is a link followed that somebody has put there: it would name a file of his choice to write to.
 local function open(path)
+  if lfs.symlinkattributes(path, "mode") == "link" then
+    return nil, path .. " is a symbolic link: remove it", ELOOP
+  end
   local stream = io.open(path, "r+b") or io.open(path, "a+b")
   if stream then return stream, "w" end
   local message, code

@@ -11,10 +11,12 @@ describe("a lock", function()
 
   it("is not written through a symbolic link that somebody has put in its place", function()
     local home <close> = place.new()
-    lock.folders = { home:path("") }
+    local folder = home:path("locks")
+    assert(lfs.mkdir(folder))
+    lock.folders = { folder }
     local victim = home:path("victim")
     shell.must("echo precious > " .. victim)
-    assert(lfs.link(victim, home:path("") .. "/hddlua-sdz.lock", true))
+    assert(lfs.link(victim, folder .. "/hddlua-sdz.lock", true))
     local taken, message, code = lock.take("sdz", "/dev/sdz")
     assert.is_nil(taken)
     assert.matches("is a symbolic link: remove it", message)
@@ -24,13 +26,15 @@ describe("a lock", function()
 
   it("is taken in the first folder where it can be", function()
     local home <close> = place.new()
-    lock.folders = { home:path("missing"), home:path("") }
+    local folder = home:path("locks")
+    assert(lfs.mkdir(folder))
+    lock.folders = { home:path("missing"), folder }
     local held <close> = assert(lock.take("sdz", "/dev/sdz"))
-    assert.equal("file", lfs.attributes(home:path("") .. "/hddlua-sdz.lock", "mode"))
+    assert.equal("file", lfs.attributes(folder .. "/hddlua-sdz.lock", "mode"))
     local again, message = lock.take("sdz", "/dev/sdz")
     assert.is_nil(again)
     assert.matches("this very process has it", message)
     held:release()
-    assert.is_nil(lfs.attributes(home:path("") .. "/hddlua-sdz.lock"))
+    assert.is_nil(lfs.attributes(folder .. "/hddlua-sdz.lock"))
   end)
 end)

@@ -1,6 +1,7 @@
 -- The routes to what is in use that need real buses, device-mapper, md and bcache: one run of the drive
 -- lab, in which each is tried and no byte of a drive may change.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local json = require "dkjson"
 local lab = require "spec.support.lab"
 local needs = require "spec.support.needs"
@@ -145,7 +146,7 @@ describe("in the drive lab #realtime", function()
       assert(file:write(CHUNK))
     end
     local setup = SET_UP:gsub("INTERPRETER", process.interpreter):gsub("CHUNK", path)
-    local result = lab.run(DRIVES, {"sh", "-c", setup}, {timeout = 240})
+    local result = lab.run(DRIVES, {"sh", "-c", setup}, {timeout = 400})
     assert.equal(0, result.status, result.stderr)
     local found = assert(json.decode(result.stdout))
     for i, expected in ipairs(EXPECTED) do

@@ -1,5 +1,6 @@
 -- The burn-in in the drive lab: a host-managed zoned drive, and a SATA drive with SMART and self-tests.
 -- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs beside others: nothing here depends on the time it takes.
 local document = require "hdd.document"
 local lab = require "spec.support.lab"
 local needs = require "spec.support.needs"
@@ -27,7 +28,7 @@ describe("a burn-in in the lab #realtime", function()
       assert(file:write(SCRIPT:format(process.interpreter, folder .. "/states", folder)))
     end
     local r = lab.run({ "null_blk,gb=1,zoned=1,zone_size=64,zone_nr_conv=1", "ata" }, { "sh", script },
-      { rw = folder })
+      { rw = folder, timeout = 400 })
     local by_kind = {}
     for path in shell.run("ls " .. folder .. "/*.json"):gmatch("[^\n]+") do
       local d = assert(document.load(path))

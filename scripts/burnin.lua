@@ -92,6 +92,13 @@ end
 cli.main(function()
   local parameters, options = split(parse())
   if #options.drives == 0 and not options.resume then cli.refuse("which drives?") end
+  if not parameters.write and not options.resume then
+    -- Who gives one of these believes that the drive will be written.
+    for name, given in pairs { ["--confirm"] = #(options.confirm or {}) > 0, ["--pattern"] = parameters.patterns,
+      ["--overwrite-data"] = parameters.overwrite_data, ["--capacity"] = parameters.capacity } do
+      if given then cli.refuse(name .. ": belongs to --write, without which nothing is written") end
+    end
+  end
   frame.probe(options.json, options.drives, "--json", { force = options.force or options.resume })
   local look = frame.look(options)
   local entries = session.open(options.drives, parameters, options)

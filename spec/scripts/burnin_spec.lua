@@ -192,6 +192,10 @@ describe("hddlua burnin", function()
       { { "--criteria", "/no/such.lua" }, "cannot read the criteria" },
       { { "--loops", "0" }, "%-%-loops" },
       { { "--json", "/no/such/folder/d.json" }, "cannot write /no/such/folder/d.json" },
+      { { "--confirm", "x" }, "%-%-confirm: belongs to %-%-write" },
+      { { "--pattern", "aa" }, "%-%-pattern: belongs to %-%-write" },
+      { { "--overwrite-data" }, "%-%-overwrite%-data: belongs to %-%-write" },
+      { { "--capacity" }, "%-%-capacity: belongs to %-%-write" },
     } do
       local r = process.hddlua { "burnin", path, table.unpack(case[1]) }
       assert.equal(2, r.status)

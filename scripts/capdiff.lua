@@ -17,7 +17,7 @@ local function parse()
   parser:argument("b", "the other")
   parser:flag("--all", "normalized values of attributes as well")
   cli.option(parser, "--json", "FILE", "save the differences there (-: standard output)")
-  return frame.parse(frame.common(parser))
+  return cli.read(frame.common(parser))
 end
 
 local function side_of(said)

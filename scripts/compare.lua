@@ -38,9 +38,9 @@ local function parse()
   parser:option("--charset", "characters of the tables (default: by the locale)"):choices { "utf8", "ascii" }
   parser:flag("--force", "overwrite the file")
   parser:add_complete()
-  local options = frame.parse(parser)
+  local options = cli.read(parser)
   if options.level and (options.level <= 0.5 or options.level >= 1) then
-    cli.refuse("--level: a level lies above 50% and below 100%")
+    cli.refuse("--level P: lies above 50% and below 100%")
   end
   return options
 end

@@ -19,7 +19,7 @@ local function parse()
   parser:flag("--serial", "only the serial number (without one: the kernel's name, or the path)")
   parser:flag("--table", "a table of the drives that are named")
   cli.option(parser, "--json", "FILE", "save what was found there (-: standard output)")
-  return frame.parse(frame.common(parser))
+  return cli.read(frame.common(parser))
 end
 
 local function documents_of(entries)

@@ -31,7 +31,7 @@ local function parse()
   parser:option("--charset", "characters of tables (default: by the locale)"):choices { "utf8", "ascii" }
   parser:flag("--buffered", "read through the page cache, where direct reads are refused")
   parser:add_complete()
-  return frame.parse(parser)
+  return cli.read(parser)
 end
 
 local function open(paths, options)

@@ -37,7 +37,7 @@ local function parse()
     units.duration)
   parser:flag("--keep-awake", "read a block at each look: some drives fall asleep over their test")
   cli.option(parser, "--json", "FILE", "save the document there (-: standard output)")
-  local options = frame.parse(frame.common(parser))
+  local options = cli.read(frame.common(parser))
   if (options.type == "selective") ~= (#options.span > 0) then
     cli.refuse("--type selective and --span FIRST-LAST go together")
   end

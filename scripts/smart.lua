@@ -52,7 +52,7 @@ local function parse()
   cli.option(parser, "--before", "FILE", "an earlier snapshot or recording: what has changed since")
   cli.option(parser, "--record", "FILE", "record all that is said to the drive and what it answers")
   parser:flag("--anonymise", "take serial numbers and names out of the recording")
-  local options = frame.parse(frame.common(parser))
+  local options = cli.read(frame.common(parser))
   if options.anonymise and not options.record then
     cli.refuse("--anonymise: of what --record saves")
   end

@@ -25,7 +25,7 @@ local function parse()
   cli.option(parser, "--json", "FILE", "JSON lines instead (-: standard output), added to the file")
   cli.option(parser, "--openmetrics", "FILE",
     "keep metrics for node_exporter's textfile collector there")
-  return frame.parse(frame.common(parser))
+  return cli.read(frame.common(parser))
 end
 
 -- Where the lines go.

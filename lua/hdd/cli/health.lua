@@ -54,19 +54,6 @@ function M.common(parser)
   return parser
 end
 
---- Reads the command line. A usage error ends the script with status 2.
--- @tparam Parser parser
--- @tparam[opt=arg] {string,...} arguments
--- @treturn table
--- @usage local options = frame.parse(parser)
-function M.parse(parser, arguments)
-  local ok, parsed = parser:pparse(arguments or arg)
-  if not ok then
-    cli.refuse(parsed .. ("\n(%s --help lists the options)"):format(name))
-  end
-  return parsed
-end
-
 --- A message on standard error.
 -- @tparam string message
 -- @usage frame.say("/dev/sdb: skipped")

@@ -103,6 +103,20 @@ local function add_outputs(parser)
   parser:add_complete()
 end
 
+--- Reads the command line; refuses one that cannot be read.
+-- @tparam Parser parser
+-- @tparam[opt=arg] {string,...} arguments
+-- @treturn table  as argparse gives it
+-- @usage local parsed = cli.read(parser)
+function M.read(parser, arguments)
+  local ok, parsed = parser:pparse(arguments or arg)
+  if ok then return parsed end
+  -- To argparse a negative number is an option, and much like -h.
+  parsed = parsed:gsub("^(unknown option '%-[%d.].*')\n.*",
+    "%1: a value that begins with - is written behind = (--option=-1)")
+  M.refuse(parsed .. string.format("\n(%s --help lists the options)", name))
+end
+
 --- Reads the command line. A usage error ends the script with status 2.
 -- @tparam Parser parser
 -- @tparam[opt=arg] {string,...} arguments
@@ -110,13 +124,7 @@ end
 -- @treturn table  options for `measure`
 function M.parse(parser, arguments)
   add_outputs(parser)
-  local ok, parsed = parser:pparse(arguments or arg)
-  if not ok then
-    -- To argparse a negative number is an option, and much like -h.
-    parsed = parsed:gsub("^(unknown option '%-[%d.].*')\n.*",
-      "%1: a value that begins with - is written behind = (--option=-1)")
-    M.refuse(parsed .. string.format("\n(%s --help lists the options)", name))
-  end
+  local parsed = M.read(parser, arguments)
   local options = {}
   for _, key in ipairs(OUTPUTS) do options[key], parsed[key] = parsed[key], nil end
   parsed.completion = nil

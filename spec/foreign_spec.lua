@@ -175,7 +175,7 @@ describe("processor time that the hypervisor took", function()
   local function steal_over(before, after, seconds)
     folder:write {["proc/stat"] = before}
     local watch = foreign.begin({kind = "file"})
-    shell.must("sleep " .. seconds)
+    if seconds > 0 then shell.must("sleep " .. seconds) end
     folder:write {["proc/stat"] = after}
     return select(2, watch:finish(0))
   end
@@ -186,7 +186,13 @@ describe("processor time that the hypervisor took", function()
   end)
 
   it("is unknown over less than a tenth of a second, and where it is not counted", function()
-    assert.is_nil(steal_over("cpu  1 0 1 7 0 0 0 1 0 0\n", "cpu  2 0 2 8 0 0 0 2 0 0\n", 0.01))
+    local steal
+    for _ = 1, 5 do -- on a busy machine even this may take longer
+      steal = steal_over("cpu  1 0 1 7 0 0 0 1 0 0\n", "cpu  2 0 2 8 0 0 0 2 0 0\n", 0)
+      if not steal then break end
+      shell.must("sleep 0.06")
+    end
+    assert.is_nil(steal)
     shell.must("sleep 0.06")
     assert.is_nil(steal_over("cpu  1 0 1 7\n", "cpu  2 0 2 8\n", 0.15))
     shell.must("sleep 0.06")

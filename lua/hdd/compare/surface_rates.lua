@@ -195,7 +195,8 @@ end
 -- @return or nil, sentence: why nothing is judged
 function M.metrics(paired, how, runs)
   if #paired < FEWEST then
-    return nil, string.format("%d zones can be laid at one another: at least %d are needed", #paired, FEWEST)
+    return nil, string.format("only %d zones lie at the same places, and at least %d are needed: "
+      .. "measure again with more (--count)", #paired, FEWEST)
   end
   local mean, a, b = change_of(paired, itself)
   local list = { judge.add({ scope = "whole", name = "mean_bytes_per_s", primary = true, a = a, b = b }, runs or mean,

@@ -42,12 +42,15 @@ end
 -- What a drive is called, and what makes two documents those of one drive.
 local function identity_of(document)
   local drive = type(document.drive) == "table" and document.drive or {}
-  local serial = text_of(drive.serial)
+  -- A file's or loop device's serial number is that of the drive below, which others have, too.
+  local own = drive.kind == "file" or drive.kind == "loop"
+  local serial = not own and text_of(drive.serial) or nil
   local path = text_of(drive.path) or text_of(drive.name)
-  local model = text_of(drive.model) or text_of(drive.identity_of)
+  local model = text_of(drive.model) or not own and text_of(drive.identity_of) or nil
   local name = printable.line(model or text_of(drive.name) or path or "unnamed drive")
   return name, serial and printable.line(serial),
-    serial and "serial " .. serial or "path " .. (model or "") .. "\0" .. (path or "")
+    serial and "serial " .. serial
+      or table.concat({ "path", model or "", path or "", tostring(drive.size_bytes) }, "\0")
 end
 
 -- Names that occur more than once get what tells them apart: serial, time, or a number.

@@ -16,11 +16,21 @@ function M.kind(document)
   return tostring(document.schema):match("^hddlua%.([%w_]+)/%d+$") or ""
 end
 
+--- Is it something of its own on a drive, a file or a loop device? Its serial number is then that of
+-- the drive below, which others have, too.
+-- @tparam table drive  of a document
+-- @treturn boolean
+-- @usage drives.is_own { kind = "file", name = "a.img", serial = "of the disk below" } --> true
+function M.is_own(drive)
+  return drive.kind == "file" or drive.kind == "loop"
+end
+
 --- What a drive is called.
 -- @tparam ?table drive  of a document
 -- @treturn string
 function M.name(drive)
   drive = type(drive) == "table" and drive or {}
+  if M.is_own(drive) then return text(drive.name) or text(drive.path) or "unnamed drive" end
   return text(drive.model) or text(drive.identity_of) or text(drive.name) or text(drive.path)
     or "unnamed drive"
 end
@@ -28,7 +38,7 @@ end
 -- A serial number tells drives apart; without one the path does, and two sizes are two drives.
 local function key_of(drive)
   local serial = text(drive.serial)
-  if serial then return "serial " .. serial end
+  if serial and not M.is_own(drive) then return "serial " .. serial end
   return table.concat({ text(drive.model) or "", text(drive.path) or text(drive.name) or "",
     tostring(drive.size_bytes) }, "\0")
 end
@@ -59,7 +69,8 @@ function M.of(documents)
   for _, entry in ipairs(list) do counts[entry.name] = (counts[entry.name] or 0) + 1 end
   for i, entry in ipairs(list) do
     if counts[entry.name] > 1 then
-      entry.name = string.format("%s %s", entry.name, text(entry.drive.serial) or "#" .. i)
+      local serial = not M.is_own(entry.drive) and text(entry.drive.serial)
+      entry.name = string.format("%s %s", entry.name, serial or "#" .. i)
     end
   end
   return list

@@ -23,7 +23,7 @@ local function parse()
     "hddlua compare old.json new.json\n"
     .. "         hddlua compare old-1.json,old-2.json new-1.json,new-2.json (several runs of each)")
   parser:argument("sides", "FILE, several with commas between them (runs of one drive), a folder, or a drive: "
-    .. "drives are measured in turn, A B A B"):args("2+")
+    .. "drives are measured in turn, A B A B"):args("*")
   cli.option(parser, "--rounds", "N", "of drives: how often each is measured (default: 3)", units.integer)
   cli.option(parser, "--of", "LIST", "of drives: what is measured (default: zoneprofile,qdsweep)")
   parser:flag("--long", "of drives: the long forms, not the quick ones")
@@ -39,6 +39,10 @@ local function parse()
   parser:flag("--force", "overwrite the file")
   parser:add_complete()
   local options = cli.read(parser)
+  if #options.sides < 2 then
+    cli.refuse("two or more files, folders or drives are compared: give what to compare"
+      .. (options.sides[1] and " " .. options.sides[1] .. " with" or ""))
+  end
   if options.level and (options.level <= 0.5 or options.level >= 1) then
     cli.refuse("--level P: lies above 50% and below 100%")
   end

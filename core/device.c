@@ -24,6 +24,7 @@
 #include "core.h"
 #include "error.h"
 #include "options.h"
+#include "table.h"
 
 #define DEVICE "hdd.Device"
 
@@ -234,11 +235,6 @@ static int open_file(struct device *d, mode_t mode) {
     code = try_open(d, mode);
   }
   return code;
-}
-
-static void set_integer(lua_State *L, const char *key, int64_t value) {
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, key);
 }
 
 /* The table of the fields that a script sees. */

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "table.h"
 
 static void clean(struct flusher *f) {
   f->from = INT64_MAX;
@@ -30,11 +31,6 @@ void flusher_ended(struct flusher *f, int code, uint64_t issued, int64_t now) {
   f->errors++;
   if (f->kept_failures < FLUSH_FAILURES)
     f->failures[f->kept_failures++] = (struct flush_failure){code, f->from, f->to, now};
-}
-
-static void set_integer(lua_State *L, const char *key, int64_t value) {
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, key);
 }
 
 static void push_failures(lua_State *L, const struct flusher *f, int64_t begin_ns) {

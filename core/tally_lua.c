@@ -6,12 +6,8 @@
 
 #include "clock.h"
 #include "error.h"
+#include "table.h"
 #include "tally.h"
-
-static void set_integer(lua_State *L, const char *key, int64_t value) {
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, key);
-}
 
 static void set_number(lua_State *L, const char *key, double value) {
   lua_pushnumber(L, value);

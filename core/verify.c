@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table.h"
+
 int verification_open(struct verification *v, unsigned max_runs) {
   v->max_runs = max_runs;
   v->runs = malloc((max_runs + 1) * sizeof *v->runs);
@@ -130,11 +132,6 @@ uint64_t verification_look(struct verification *v, const void *buffer, int64_t o
 
 static const char *const names[STAMP_KINDS] = {"bit rot",       "lost write", "misdirected write",
                                                "foreign drive", "zeroes",     "unknown"};
-
-static void set_integer(lua_State *L, const char *key, uint64_t value) {
-  lua_pushinteger(L, (lua_Integer)value);
-  lua_setfield(L, -2, key);
-}
 
 static void set_hex(lua_State *L, const char *key, const uint8_t *bytes, size_t n) {
   static const char digits[] = "0123456789abcdef";

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../error.h"
+#include "../table.h"
 
 __attribute__((visibility("default"))) int luaopen_hdd_signature(lua_State *L);
 
@@ -85,11 +86,6 @@ static void push_signature(lua_State *L, blkid_probe p) {
   set_offset(L, p, "PTMAGIC_OFFSET");
   lua_pushliteral(L, "partition table");
   lua_setfield(L, -2, "usage");
-}
-
-static void set_integer(lua_State *L, const char *key, uint64_t value) {
-  lua_pushinteger(L, (lua_Integer)value);
-  lua_setfield(L, -2, key);
 }
 
 /* The numbers of what was looked at, so that the caller knows that it is what he means. */

@@ -59,6 +59,7 @@ local MODELS <const> = { new = "simulated WD6000HLHX", old = "simulated WD3000GL
 
 local function load(name)
   local d = assert(document.load(path_of(name)))
+  d.drive.kind = "disk"
   d.drive.model = MODELS[name:match("%-(%w+)$")] or "simulated drive with faults"
   return d
 end

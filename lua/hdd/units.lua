@@ -373,4 +373,14 @@ function M.lba(offset, block)
   return offset and string.format("%d", offset // block) or "n/a"
 end
 
+--- A count with its noun.
+-- @tparam integer count
+-- @tparam string one   the noun of one
+-- @tparam string many  of none and of several
+-- @treturn string
+-- @usage units.counted(1, "zone", "zones") --> "1 zone"
+function M.counted(count, one, many)
+  return string.format("%d %s", count, count == 1 and one or many)
+end
+
 return M

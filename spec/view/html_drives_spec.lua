@@ -33,7 +33,8 @@ describe("documents", function()
 
   it("of two files on one drive are of two, named as the files are", function()
     local function file(name)
-      return { kind = "file", name = name, path = "/data/" .. name, serial = "1", identity_of = "vda" }
+      return { kind = "file", name = name, path = "/data/" .. name, serial = "1", identity_of = "sda",
+        model = "the drive below" }
     end
     local page, colours = names(file "a.img", file "b.img")
     assert.same({ "a.img", "b.img" }, page)

@@ -8,6 +8,7 @@
 -- @usage local list = figures.of { assert(document.load("a.json")), assert(document.load("b.json")) }
 -- for _, f in ipairs(list) do io.write(figure.text(f)) end
 local printable = require "hdd.printable"
+local whose = require "hdd.view.whose"
 
 local M = {}
 
@@ -37,20 +38,6 @@ end
 
 local function text_of(value)
   return type(value) == "string" and value ~= "" and value or nil
-end
-
--- What a drive is called, and what makes two documents those of one drive.
-local function identity_of(document)
-  local drive = type(document.drive) == "table" and document.drive or {}
-  -- A file's or loop device's serial number is that of the drive below, which others have, too.
-  local own = drive.kind == "file" or drive.kind == "loop"
-  local serial = not own and text_of(drive.serial) or nil
-  local path = text_of(drive.path) or text_of(drive.name)
-  local model = text_of(drive.model) or not own and text_of(drive.identity_of) or nil
-  local name = printable.line(model or text_of(drive.name) or path or "unnamed drive")
-  return name, serial and printable.line(serial),
-    serial and "serial " .. serial
-      or table.concat({ "path", model or "", path or "", tostring(drive.size_bytes) }, "\0")
 end
 
 -- Names that occur more than once get what tells them apart: serial, time, or a number.
@@ -96,13 +83,14 @@ function M.of(documents)
   for index, document in ipairs(documents) do
     local kind = kind_of(document)
     if kind then
-      local name, serial, key = identity_of(document)
+      local drive = type(document.drive) == "table" and document.drive or {}
+      local key, serial = whose.key(drive), whose.serial(drive)
       if not colours[key] then
         colours[key], next_colour = next_colour, next_colour + 1
       end
       local started = text_of(document.started_at)
       local run = {
-        document = document, index = index, name = name, serial = serial, colour = colours[key],
+        document = document, index = index, name = whose.name(drive), serial = serial, colour = colours[key],
         started = started and printable.line(started:sub(1, 16):gsub("T", " ")),
       }
       kinds[kind] = kinds[kind] or {}

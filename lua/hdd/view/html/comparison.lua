@@ -10,6 +10,7 @@ local markup = require "hdd.view.html.markup"
 local tables = require "hdd.view.html.tables"
 local units = require "hdd.units"
 local values = require "hdd.view.html.values"
+local whose = require "hdd.view.whose"
 
 local M = {}
 
@@ -48,7 +49,7 @@ end
 local function side_name(result, index)
   local side = list(list(result.sides)[index])
   local drive = list(side.drive)
-  return values.text("", side.name or drives.name(drive))
+  return values.text("", side.name or whose.name(drive))
 end
 
 -- What a metric is about: a row of a sweep, a stretch of the surface, or the run.
@@ -105,10 +106,6 @@ local function settings_of(comparison, result)
       { title = side_name(result, comparison.side), left = true } }, rows))
 end
 
-local function counted(metrics)
-  return string.format("%d %s", #metrics, #metrics == 1 and "metric" or "metrics")
-end
-
 local SCOPES <const> = {
   { "row", "Row by row", "The intervals hold for all rows at once." },
   { "stretch", "Stretch by stretch", "The intervals hold for all stretches of the surface at once." },
@@ -134,13 +131,13 @@ local function draw_one(result, comparison)
   for i, note in ipairs(list(comparison.notes)) do notes[i] = el("li", nil, values.text("", note)) end
   if #notes > 0 then blocks[#blocks + 1] = el("ul", { class = "notes" }, notes) end
   if #whole > 0 then
-    blocks[#blocks + 1] = tables.folded("As a whole", counted(whole),
+    blocks[#blocks + 1] = tables.folded("As a whole", units.counted(#whole, "metric", "metrics"),
       metric_table(result, comparison.side, whole, title))
   end
   for _, scope in ipairs(SCOPES) do
     local metrics = of_scope(result, comparison, scope[1])
     if #metrics > 0 then
-      blocks[#blocks + 1] = tables.folded(scope[2], counted(metrics),
+      blocks[#blocks + 1] = tables.folded(scope[2], units.counted(#metrics, "metric", "metrics"),
         { el("p", { class = "quiet" }, scope[3]),
           metric_table(result, comparison.side, metrics, title .. ", " .. scope[2]) })
     end

@@ -7,6 +7,7 @@ local health = require "hdd.view.html.health"
 local markup = require "hdd.view.html.markup"
 local schemas = require "hdd.schema"
 local tables = require "hdd.view.html.tables"
+local units = require "hdd.units"
 local values = require "hdd.view.html.values"
 local verdict = require "hdd.view.html.verdict"
 
@@ -46,10 +47,6 @@ function M.title(kind)
   return M.TITLES[kind] or kind:gsub("^%l", string.upper)
 end
 
-local function counted(list)
-  return string.format("%d %s", #list, #list == 1 and "row" or "rows")
-end
-
 local add_object
 
 -- A member that is an object or a list of objects; empty ones are left out.
@@ -58,12 +55,12 @@ local function add_member(blocks, value, field, title)
   if schemas.type_of(field) == "object" and field.of then
     add_object(blocks, value, field.of, title, field[3])
   elseif schemas.type_of(field) == "list" and type(field.of) == "table" then
-    blocks[#blocks + 1] = tables.folded(title, counted(value),
+    blocks[#blocks + 1] = tables.folded(title, units.counted(#value, "row", "rows"),
       { el("p", { class = "quiet" }, field[3] .. "."), tables.rows(title, value, field.of) })
   elseif schemas.type_of(field) == "list" and type(field.of) == "string" then
     local items = {}
     for i = 1, math.min(#value, tables.MOST) do items[i] = el("li", nil, values.text(field[1], value[i])) end
-    blocks[#blocks + 1] = tables.folded(title, counted(value), el("ul", nil, items))
+    blocks[#blocks + 1] = tables.folded(title, units.counted(#value, "row", "rows"), el("ul", nil, items))
   end
 end
 

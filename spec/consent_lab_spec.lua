@@ -38,18 +38,7 @@ swapon /dev/${sata}2
 dmsetup create --uuid LVM-0123456789 vg0-data --table "0 16384 linear /dev/${sata}3 0"
 test -e /dev/mapper/vg0-data || dmsetup mknodes
 dmsetup create swapped --table "0 16384 linear /dev/$flash 0"
-modprobe -a md_mod raid0
-echo md7 > /sys/module/md_mod/parameters/new_array
-md=/sys/block/md7/md
-echo raid0 > $md/level; echo 2 > $md/raid_disks; echo 65536 > $md/chunk_size
-echo none > $md/metadata_version
-i=0
-for disk in $scsi $twin; do
-  cat /sys/block/$disk/dev > $md/new_dev
-  echo 0 > $md/dev-$disk/offset; echo 65536 > $md/dev-$disk/size
-  echo $i > $md/dev-$disk/slot; i=$((i + 1))
-done
-echo active > $md/array_state
+]] .. lab.RAID .. [[
 sync
 exec INTERPRETER CHUNK $sata $scsi $twin $flash >&3
 ]]

@@ -90,4 +90,15 @@ function M.clip(s, columns)
   return s:sub(1, utf8.offset(s, columns) - 1) .. "~"
 end
 
+--- A line made `columns` wide by blanks; a longer one stays as it is.
+-- @tparam string s
+-- @tparam integer columns
+-- @tparam[opt] boolean right  true: it stands at the right
+-- @treturn string
+-- @usage printable.pad("12", 4, true) --> "  12"
+function M.pad(s, columns, right)
+  local blanks = (" "):rep(columns - M.width(s))
+  return right and blanks .. s or s .. blanks
+end
+
 return M

@@ -50,6 +50,17 @@ function M.median(values)
   return middle_of(sorted(values))
 end
 
+--- The sum of a field of rows.
+-- @tparam {table,...} rows
+-- @tparam string key  a row without it counts as 0
+-- @treturn number
+-- @usage statistics.sum(document.unreadable, "length_bytes")
+function M.sum(rows, key)
+  local total = 0
+  for _, row in ipairs(rows) do total = total + (row[key] or 0) end
+  return total
+end
+
 --- The arithmetic mean.
 -- @tparam {number,...} values
 -- @treturn ?number  a float; nil for an empty sample

@@ -6,6 +6,22 @@ local process = require "spec.support.process"
 
 local M = {}
 
+--- Shell code that makes a RAID of level 0, /dev/md7, of the disks $scsi and $twin, without mdadm.
+M.RAID = [[
+modprobe -a md_mod raid0
+echo md7 > /sys/module/md_mod/parameters/new_array
+md=/sys/block/md7/md
+echo raid0 > $md/level; echo 2 > $md/raid_disks; echo 65536 > $md/chunk_size
+echo none > $md/metadata_version
+i=0
+for disk in $scsi $twin; do
+  cat /sys/block/$disk/dev > $md/new_dev
+  echo 0 > $md/dev-$disk/offset; echo 65536 > $md/dev-$disk/size
+  echo $i > $md/dev-$disk/slot; i=$((i + 1))
+done
+echo active > $md/array_state
+]]
+
 --- Runs a command in the machine.
 -- @tparam {string,...} drives  each as drive-lab's --drive has it: "scsi,bad=2048+8"
 -- @tparam {string,...} argv  program and arguments, paths as on this machine; the drives are /dev/lab/d0...

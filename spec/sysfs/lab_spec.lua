@@ -48,18 +48,7 @@ dmsetup create --uuid CRYPT-LUKS2-0123 secret2 --table "0 65536 linear /dev/mapp
 mkfs.ext4 -q /dev/mapper/secret2
 mount -o ro /dev/mapper/secret2 /run/volume
 dmsetup create volume1 --table "0 65536 linear /dev/${flash}p1 0"
-modprobe -a md_mod raid0
-echo md7 > /sys/module/md_mod/parameters/new_array
-md=/sys/block/md7/md
-echo raid0 > $md/level; echo 2 > $md/raid_disks; echo 65536 > $md/chunk_size
-echo none > $md/metadata_version
-i=0
-for disk in $scsi $twin; do
-  cat /sys/block/$disk/dev > $md/new_dev
-  echo 0 > $md/dev-$disk/offset; echo 65536 > $md/dev-$disk/size
-  echo $i > $md/dev-$disk/slot; i=$((i + 1))
-done
-echo active > $md/array_state
+]] .. lab.RAID .. [[
 LUA_PATH="lua/?.lua;lua/?/init.lua;;" lua5.4 -e '
   local json, lfs, sysfs = require "dkjson", require "lfs", require "hdd.sysfs"
   local files = require "hdd.sysfs.files"

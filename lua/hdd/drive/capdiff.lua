@@ -7,6 +7,7 @@
 -- @module hdd.drive.capdiff
 
 local bytes = require "hdd.drive.bytes"
+local calendar = require "hdd.calendar"
 local counters = require "hdd.drive.capdiff.counters"
 local growth = require "hdd.drive.capdiff.growth"
 local traits = require "hdd.drive.capdiff.traits"
@@ -69,21 +70,9 @@ local function same_drive(a, b)
   if x.wwn and y.wwn then return x.wwn == y.wwn end
 end
 
--- Days since 1970-01-01 in the Gregorian calendar.
-local function days(year, month, day)
-  if month <= 2 then year, month = year - 1, month + 12 end
-  local era_days = 365 * year + year // 4 - year // 100 + year // 400
-  return era_days + (153 * (month - 3) + 2) // 5 + day - 719469
-end
-
 -- When a drive was read, s since 1970; nil when that isn't known.
 local function read_at_s(said)
-  local at = said.source and said.source.read_at
-  local numbers = {(type(at) == "string" and at or "")
-    :match "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d)"}
-  for k, digits in ipairs(numbers) do numbers[k] = math.tointeger(tonumber(digits)) end
-  local year, month, day, hour, minute, second = table.unpack(numbers)
-  return year and days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second
+  return said.source and calendar.seconds(said.source.read_at)
 end
 
 -- Whether b was read before a. Without times: when at least two totals went down and none went up,

@@ -11,6 +11,7 @@ local own_word = require "hdd.procedure.burnin.own_word"
 local parameters = require "hdd.procedure.parameters"
 local plan = require "hdd.procedure.burnin.plan"
 local run = require "hdd.procedure.burnin.run"
+local statistics = require "hdd.statistics"
 local verdict = require "hdd.procedure.burnin.verdict"
 local write = require "hdd.procedure.burnin.write"
 local zoned = require "hdd.procedure.burnin.zoned"
@@ -207,12 +208,6 @@ local function run_phases(r, list)
   return true
 end
 
-local function sum(list, key)
-  local total = 0
-  for _, row in ipairs(list) do total = total + (row[key] or 0) end
-  return total
-end
-
 -- The summary, the verdict, and what was not run.
 local function conclude(r)
   local d = r.document
@@ -222,9 +217,10 @@ local function conclude(r)
   local s = d.summary
   s.elapsed_s = r:time_s()
   s.last_phase = math.min(r.index, #d.phases)
-  s.read_bytes, s.written_bytes = sum(d.phases, "read_bytes"), sum(d.phases, "written_bytes")
-  s.unreadable_bytes, s.slow_bytes = sum(d.unreadable, "length_bytes"), sum(d.slow, "length_bytes")
-  s.mismatching_blocks, s.write_errors = sum(d.mismatches, "blocks"), #d.write_failures
+  s.read_bytes, s.written_bytes = statistics.sum(d.phases, "read_bytes"), statistics.sum(d.phases, "written_bytes")
+  s.unreadable_bytes = statistics.sum(d.unreadable, "length_bytes")
+  s.slow_bytes = statistics.sum(d.slow, "length_bytes")
+  s.mismatching_blocks, s.write_errors = statistics.sum(d.mismatches, "blocks"), #d.write_failures
   s.state = write.left(d)
   local hottest
   for _, entry in ipairs(d.timeline) do

@@ -136,12 +136,6 @@ local function collect(readings, key)
   return list
 end
 
-local function sum(readings, key)
-  local total = 0
-  for _, reading in ipairs(readings) do total = total + reading[key] end
-  return total
-end
-
 -- The entry of a zone made of all its readings: rate and time are those of the median one.
 local function entry_of(zone, readings)
   local rates = collect(readings, "rate")
@@ -159,8 +153,8 @@ local function entry_of(zone, readings)
     latency_p50_us = statistics.percentile(collect(readings, "p50_us"), 50),
     latency_p99_us = statistics.percentile(collect(readings, "p99_us"), 50),
     latency_max_us = worst and worst.max_us, latency_max_offset_bytes = worst and worst.max_offset,
-    ios = sum(readings, "ios"), errors = sum(readings, "errors"),
-    flagged = sum(readings, "errors") > 0,
+    ios = statistics.sum(readings, "ios"), errors = statistics.sum(readings, "errors"),
+    flagged = statistics.sum(readings, "errors") > 0,
   }
 end
 
@@ -197,7 +191,7 @@ end
 -- Measures all zones, pass by pass: a zone that is read again at once might come from the drive's
 -- buffer.
 local function measure(m, p, list)
-  local histogram, done, total = hdd.histogram(), 0, p.passes * sum(list, "length")
+  local histogram, done, total = hdd.histogram(), 0, p.passes * statistics.sum(list, "length")
   for pass = 1, p.passes do
     for i, zone in ipairs(list) do
       local left = (p.passes - pass) * #list + #list - i + 1

@@ -24,10 +24,7 @@ M.MARKERS = palette.MARKERS
 --- An axis with its unit.
 -- @tparam table axis
 -- @treturn string  "position (GB)"
-function M.axis_title(axis)
-  if not axis.unit or axis.unit == "" then return axis.label end
-  return string.format("%s (%s)", axis.label, axis.unit)
-end
+M.axis_title = scale.title
 
 --- The colour of a series.
 -- @tparam integer index  of a series' `colour`; it wraps round

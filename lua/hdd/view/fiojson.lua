@@ -5,6 +5,7 @@
 -- completion, and stands for clat and lat), context switches, page faults. docs/fio.md has the list.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.view.fiojson
+local calendar = require "hdd.calendar"
 local json = require "hdd.json"
 local version = require "hdd.version"
 
@@ -194,18 +195,6 @@ local function disks_of(list)
   return disks
 end
 
--- Seconds since 1970 of an ISO 8601 time in UTC.
-local function seconds_of(text)
-  local y, mo, d, h, mi, s = tostring(text):match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)")
-  if not y then return 0 end
-  y, mo, d = math.tointeger(y), math.tointeger(mo), math.tointeger(d)
-  -- Days from the civil date (Hinnant): no time zone has a say in this, as it has in os.time.
-  local year = mo <= 2 and y - 1 or y
-  local day = (153 * ((mo + 9) % 12) + 2) // 5 + d - 1
-  local days = year * 365 + year // 4 - year // 100 + year // 400 + day - 719468
-  return days * 86400 + math.tointeger(h) * 3600 + math.tointeger(mi) * 60 + math.tointeger(s)
-end
-
 local DAYS <const> = { [0] = "Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed" }
 local MONTHS <const> = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
@@ -228,7 +217,7 @@ function M.document(document, options)
     return nil, string.format("fio's JSON is made of a fio job, not of %s", tostring(document.schema))
   end
   local ended = document.finished_at or document.started_at
-  local seconds, jobs = seconds_of(ended), {}
+  local seconds, jobs = calendar.seconds(ended) or 0, {}
   local group = {}
   for _, row in ipairs(document.jobs) do
     group[row.group or 0] = (group[row.group or 0] or 0) + (row.bandwidth_bytes_per_s or 0)

@@ -44,10 +44,6 @@ local function joined(...)
   return table.concat(list, ", ")
 end
 
-local function counted(count, one, many)
-  return string.format("%d %s", count, count == 1 and one or many)
-end
-
 local function turning(drive)
   local rpm = drive.rotation_rpm
   if rpm and rpm > 0 then return string.format("%d rpm", rpm) end
@@ -85,10 +81,10 @@ end
 
 local function describe_zones(document)
   local p = document.parameters
-  return joined(counted(#document.zones, "zone", "zones") .. " of " .. units.block(p.zone_size),
+  return joined(units.counted(#document.zones, "zone", "zones") .. " of " .. units.block(p.zone_size),
     p.block_size and "read in blocks of " .. units.block(p.block_size),
     p.depth and "at depth " .. p.depth,
-    p.passes and counted(p.passes, "pass", "passes"),
+    p.passes and units.counted(p.passes, "pass", "passes"),
     range_of(p, document.drive.size_bytes))
 end
 
@@ -135,7 +131,7 @@ end
 
 local function describe_faults(page, document)
   local errors = document.errors or 0
-  list_some(page, document.failures, counted(errors, "failed read:", "failed reads:"), function(failure)
+  list_some(page, document.failures, units.counted(errors, "failed read:", "failed reads:"), function(failure)
     return joined(string.format("%s%s", failure.error or "error", at(failure.offset_bytes, document)),
       failure.length_bytes and units.block(failure.length_bytes),
       failure.latency_ns and "after " .. units.latency(failure.latency_ns))
@@ -165,7 +161,7 @@ local function summarize_profile(page, document)
   page:fact("slowest", rate_at(s, "slowest", document))
   page:fact("full read", s.full_read_s
     and units.duration_text(s.full_read_s) .. " (estimated from this profile)")
-  page:fact("flagged", s.flagged_zones and counted(s.flagged_zones, "zone", "zones"))
+  page:fact("flagged", s.flagged_zones and units.counted(s.flagged_zones, "zone", "zones"))
   page:fact("read", units.bytes(s.read_bytes))
   page:fact("errors", units.fixed(document.errors))
 end

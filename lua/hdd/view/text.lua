@@ -10,11 +10,6 @@ local M = {}
 
 local GAP = "  "
 
-local function pad(text, width, left)
-  local space = string.rep(" ", width - printable.width(text))
-  return left and text .. space or space .. text
-end
-
 -- The cells of a column: title, unit, then a cell for each row; and the width of the widest.
 local function cells_of(column, rows, ascii)
   local cells = { column.title, column.unit }
@@ -73,7 +68,7 @@ function M.table(rows, keys, options)
   for i = 1, #rows + 2 do
     if i ~= 2 or has_units then
       local cells = {}
-      for c, column in ipairs(list) do cells[c] = pad(column.cells[i], column.width, column.left) end
+      for c, column in ipairs(list) do cells[c] = printable.pad(column.cells[i], column.width, not column.left) end
       local line = table.concat(cells, GAP):gsub(" +$", "")
       lines[#lines + 1] = options.width and printable.clip(line, options.width) or line
     end

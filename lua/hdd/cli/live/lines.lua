@@ -69,12 +69,6 @@ function M.activity(state)
   return what
 end
 
-local function padded(text, width, right)
-  text = printable.clip(text, width)
-  local padding = (" "):rep(width - printable.width(text))
-  return right and padding .. text or text .. padding
-end
-
 -- The columns that fit, and the widths of name and stage.
 local function layout(drives, columns)
   local taken, room, longest = {}, columns, #"drive"
@@ -96,7 +90,7 @@ local function layout(drives, columns)
 end
 
 local function cell(text, width, right, colour, look)
-  text = padded(printable.line(text or "", not look.utf8), width, right)
+  text = printable.pad(printable.clip(printable.line(text or "", not look.utf8), width), width, right)
   return colour and look.colour and COLOURS[colour] .. text .. "\27[0m" or text
 end
 

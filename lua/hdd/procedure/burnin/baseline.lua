@@ -70,27 +70,36 @@ local function ratio_of(now, before)
   return now and before and before > 0 and now / before or nil
 end
 
--- Reads a zone once more; its rate.
+-- Reads a zone once more.
 local function zone_again(run, zone, observer)
   local d = measure(run, zoneprofile, {
     from = zone.offset_bytes, to = zone.offset_bytes + zone.length_bytes, count = 1,
     zone_size = zone.length_bytes,
   }, observer)
-  return d and d.zones[1] and d.zones[1].bandwidth_bytes_per_s
+  return d and d.zones[1]
 end
 
--- What is slower than before is measured again.
-local function confirm_zones(run, before, zones, observer)
-  for i, zone in ipairs(zones) do
-    local was = before.zones[i]
+-- What is slower than before is measured again; the best counts, by the first of `keys`.
+local function confirm(run, before, now, keys, measure_again)
+  local key = keys[1]
+  for i, entry in ipairs(now) do
+    local was = before[i]
     for _ = 1, AGAIN do
-      local ratio = was and ratio_of(zone.bandwidth_bytes_per_s, was.bandwidth_bytes_per_s)
+      local ratio = was and ratio_of(entry[key], was[key])
       if not ratio or ratio >= SUSPECT or run:over() then break end
-      local rate = zone_again(run, zone, observer)
-      zone.again = (zone.again or 0) + 1
-      if rate and rate > zone.bandwidth_bytes_per_s then zone.bandwidth_bytes_per_s = rate end
+      local again = measure_again(entry)
+      if again and again[key] and again[key] > entry[key] then
+        for _, name in ipairs(keys) do entry[name] = again[name] end
+      end
     end
   end
+end
+
+local function confirm_zones(run, before, zones, observer)
+  confirm(run, before.zones, zones, { "bandwidth_bytes_per_s" }, function(zone)
+    zone.again = (zone.again or 0) + 1
+    return zone_again(run, zone, observer)
+  end)
 end
 
 local function sweep_parameters(run, depths)
@@ -102,18 +111,10 @@ local function sweep_parameters(run, depths)
 end
 
 local function confirm_rows(run, before, rows, observer)
-  for i, row in ipairs(rows) do
-    local was = before.rows[i]
-    for _ = 1, AGAIN do
-      local ratio = was and ratio_of(row.iops, was.iops)
-      if not ratio or ratio >= SUSPECT or run:over() then break end
-      local d = measure(run, qdsweep, sweep_parameters(run, { row.depth }), observer)
-      local again = d and d.rows[1]
-      if again and again.iops and again.iops > row.iops then
-        row.iops, row.iops_ci95 = again.iops, again.iops_ci95
-      end
-    end
-  end
+  confirm(run, before.rows, rows, { "iops", "iops_ci95" }, function(row)
+    local d = measure(run, qdsweep, sweep_parameters(run, { row.depth }), observer)
+    return d and d.rows[1]
+  end)
 end
 
 -- Each zone and each row of the sweep, before and after.

@@ -3,21 +3,12 @@
 -- @module hdd.procedure.burnin.verdict
 -- @usage document.verdict = verdict.judge(document, assert(criteria.merge()))
 local criteria = require "hdd.procedure.burnin.criteria"
+local statistics = require "hdd.statistics"
 local units = require "hdd.units"
 
 local M = {}
 
 local ORDER <const> = { FAIL = 1, WARN = 2 }
-
-local function bytes_of(ranges)
-  local sum = 0
-  for _, range in ipairs(ranges) do sum = sum + range.length_bytes end
-  return sum
-end
-
-local function counted(n, one, many)
-  return string.format("%d %s", n, n == 1 and one or many)
-end
 
 local function phase_name(d, i)
   local phase = d.phases[i]
@@ -38,9 +29,9 @@ local function ranges(name, list_name, what)
     local list = d[list_name]
     if #list == 0 then return end
     local first = list[1]
-    put(name, name:find("_bytes") and bytes_of(list) or #list,
-      string.format("%s: %s in %s, the first at %s", what, units.bytes(bytes_of(list)),
-        counted(#list, "range", "ranges"), lba(d, first.offset_bytes)), list_name .. "[]", first.phase)
+    put(name, name:find("_bytes") and statistics.sum(list, "length_bytes") or #list,
+      string.format("%s: %s in %s, the first at %s", what, units.bytes(statistics.sum(list, "length_bytes")),
+        units.counted(#list, "range", "ranges"), lba(d, first.offset_bytes)), list_name .. "[]", first.phase)
   end
 end
 
@@ -53,7 +44,7 @@ JUDGES[#JUDGES + 1] = function(d, put)
   for i, phase in ipairs(d.phases) do
     if phase.kind ~= "surface" and (phase.errors or 0) > 0 and phase.kind ~= "write" then
       put("read_errors", phase.errors, string.format("%s failed in the %s",
-        counted(phase.errors, "read", "reads"), phase.name), "failures[]", i)
+        units.counted(phase.errors, "read", "reads"), phase.name), "failures[]", i)
     end
   end
 end
@@ -67,12 +58,12 @@ JUDGES[#JUDGES + 1] = function(d, put)
   if write_errors > 0 then
     local first = d.write_failures[1]
     put("write_errors", write_errors, string.format("%s failed, the first at %s",
-      counted(write_errors, "write", "writes"), lba(d, first.offset_bytes)), "write_failures[]",
+      units.counted(write_errors, "write", "writes"), lba(d, first.offset_bytes)), "write_failures[]",
       first.phase)
   end
   if flushes > 0 then
     put("flush_errors", flushes, string.format("%s of its cache failed: what was written before may be "
-      .. "lost", counted(flushes, "flush", "flushes")), "flush_failures[]", d.flush_failures[1].phase)
+      .. "lost", units.counted(flushes, "flush", "flushes")), "flush_failures[]", d.flush_failures[1].phase)
   end
   for _, kind in ipairs(KINDS) do
     local blocks, first = 0, nil
@@ -83,7 +74,7 @@ JUDGES[#JUDGES + 1] = function(d, put)
     end
     if blocks > 0 then
       put("mismatching_blocks", blocks, string.format("%s: %s did not hold what was written, the first "
-        .. "at %s", kind, counted(blocks, "block", "blocks"), lba(d, first.offset_bytes)),
+        .. "at %s", kind, units.counted(blocks, "block", "blocks"), lba(d, first.offset_bytes)),
         "mismatches[]", first.phase)
     end
   end
@@ -161,7 +152,7 @@ JUDGES[#JUDGES + 1] = function(d, put, rules)
   local worst, n = worst_of(d.baseline.zones, rules, "zone_ratio")
   if worst then
     put("zone_ratio", worst.ratio, string.format("%s slower than before, the worst at %s: %s %% of %s",
-      counted(n, "zone is", "zones are"), units.decimal_bytes(worst.offset_bytes),
+      units.counted(n, "zone is", "zones are"), units.decimal_bytes(worst.offset_bytes),
       units.fixed(worst.ratio * 100, 1), units.rate(worst.before_bytes_per_s)), "baseline.zones[]")
   end
   worst = worst_of(d.baseline.sweep, rules, "iops_ratio")
@@ -179,7 +170,7 @@ JUDGES[#JUDGES + 1] = function(d, put, rules)
   local worst, n = worst_of(batch.zones, rules, "batch_ratio")
   if worst then
     put("batch_ratio", worst.ratio, string.format("%s slower than its batch of %d, the worst at %s: "
-      .. "%s %% of the median %s", counted(n, "zone is", "zones are"), batch.drives,
+      .. "%s %% of the median %s", units.counted(n, "zone is", "zones are"), batch.drives,
       units.decimal_bytes(worst.offset_bytes), units.fixed(worst.ratio * 100, 1),
       units.rate(worst.median_bytes_per_s)), "batch.zones[]")
   elseif batch.ratio then

@@ -65,12 +65,6 @@ local function percentiles_of(histogram, list)
   return out
 end
 
-local function sum(parts, key)
-  local total = 0
-  for _, part in ipairs(parts) do total = total + (part[key] or 0) end
-  return total
-end
-
 local function most(parts, key)
   local largest = 0
   for _, part in ipairs(parts) do largest = math.max(largest, part[key] or 0) end
@@ -102,11 +96,12 @@ local function row_of(jobs)
     offset_bytes = first.start.offset, length_bytes = first.start.length,
     zone_size_bytes = first.start.zone_size, zone_skip_bytes = first.start.zone_skip,
     ramp_s = first.ramp, runtime_s = first.runtime, started_s = first.started_s, elapsed_s = elapsed,
-    ios = sum(parts, "ios"), bytes = sum(parts, "bytes"), errors = sum(parts, "errors"),
-    iops = elapsed > 0 and sum(parts, "iops") or nil,
-    bandwidth_bytes_per_s = elapsed > 0 and sum(parts, "bandwidth_bytes_per_s") or nil,
+    ios = statistics.sum(parts, "ios"), bytes = statistics.sum(parts, "bytes"),
+    errors = statistics.sum(parts, "errors"),
+    iops = elapsed > 0 and statistics.sum(parts, "iops") or nil,
+    bandwidth_bytes_per_s = elapsed > 0 and statistics.sum(parts, "bandwidth_bytes_per_s") or nil,
     iops_ci95 = #parts == 1 and parts[1].iops_ci95 or nil,
-    depth_achieved = sum(parts, "depth_achieved"), stopped_by = parts[1].stopped_by,
+    depth_achieved = statistics.sum(parts, "depth_achieved"), stopped_by = parts[1].stopped_by,
     cpu_user_s = most(parts, "cpu_user_s"), cpu_system_s = most(parts, "cpu_system_s"),
     options = M.options(first.given),
   }

@@ -2,16 +2,11 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.procedure.surface.describe
 local results = require "hdd.procedure.surface.results"
+local statistics = require "hdd.statistics"
 
 local M = {}
 
 local MESSAGES <const> = 256
-
-local function bytes_of(rows)
-  local sum = 0
-  for _, row in ipairs(rows) do sum = sum + row.length_bytes end
-  return sum
-end
 
 local function verdict_of(s, d)
   if #d.unreadable > 0 or s.cover:bytes("*/") > 0 then return "unreadable" end
@@ -52,8 +47,8 @@ function M.write(s, d)
   sum.covered_percent = span > 0 and covered * 100 / span or nil
   sum.scan_s, sum.scan_bytes = s.busy_s, s.busy_bytes
   sum.bandwidth_bytes_per_s = s.busy_s > 0 and s.busy_bytes / s.busy_s or nil
-  sum.unreadable_ranges, sum.unreadable_bytes = #d.unreadable, bytes_of(d.unreadable)
-  sum.slow_ranges, sum.slow_bytes = #d.slow, bytes_of(d.slow)
+  sum.unreadable_ranges, sum.unreadable_bytes = #d.unreadable, statistics.sum(d.unreadable, "length_bytes")
+  sum.slow_ranges, sum.slow_bytes = #d.slow, statistics.sum(d.slow, "length_bytes")
   sum.recovered_ranges, sum.cleared_blocks = #d.recovered, s.cleared
   sum.suspected_blocks = s.cleared + #d.suspects + (s.confirmed or 0)
   sum.rereads, sum.narrow_reads = s.reread, s.narrowed

@@ -118,10 +118,9 @@ end
 
 local function scale_of(scaled, more)
   local axis = scaled.axis
-  local title = axis.unit and axis.unit ~= "" and axis.label .. " (" .. axis.unit .. ")" or axis.label
   local options = {
     type = axis.scale == "log" and "logarithmic" or "linear", min = scaled.low, max = scaled.high,
-    title = { display = true, text = title },
+    title = { display = true, text = scale.title(axis) },
   }
   for key, value in pairs(more or {}) do options[key] = value end
   return options

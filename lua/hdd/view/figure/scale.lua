@@ -20,6 +20,15 @@ local TIME_STEPS <const> = {
 }
 local TIME_MOST <const> = 253402300799 -- the last second that four digits of a year can say
 
+--- An axis with its unit.
+-- @tparam table axis
+-- @treturn string  "position (GB)"
+-- @usage scale.title(f.x)
+function M.title(axis)
+  if not axis.unit or axis.unit == "" then return axis.label end
+  return string.format("%s (%s)", axis.label, axis.unit)
+end
+
 --- Can it be drawn there?
 -- @param value
 -- @tparam table axis

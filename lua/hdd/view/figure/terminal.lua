@@ -80,8 +80,7 @@ local function add_legend(lines, legend, width)
 end
 
 local function axis_title(axis, ascii)
-  local title = axis.unit and axis.unit ~= "" and axis.label .. " (" .. axis.unit .. ")" or axis.label
-  return printable.line(title, ascii)
+  return printable.line(scale.title(axis), ascii)
 end
 
 -- The line below a panel, and the texts of the ticks, each under its own.

@@ -2,6 +2,7 @@
 -- one snapshot of a drive to the next.
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- @module hdd.view.figures.smart
+local calendar = require "hdd.calendar"
 local parts = require "hdd.view.figures.parts"
 local units = require "hdd.units"
 
@@ -36,19 +37,6 @@ local function temperatures(runs)
   return f
 end
 
--- Seconds since 1970 of a time as documents have it.
-local function epoch(text)
-  local year, month, day, hour, minute, second =
-    tostring(text):match("^(%d%d%d%d)-(%d%d)-(%d%d)T(%d%d):(%d%d):(%d%d)")
-  if not year then return nil end
-  -- Days since 1970 of a civil date, the year taken to begin in March.
-  local y, m = math.tointeger(year), math.tointeger(month)
-  if m <= 2 then y, m = y - 1, m + 12 end
-  local days = 365 * y + y // 4 - y // 100 + y // 400 + (153 * (m - 3) + 2) // 5
-    + math.tointeger(day) - 719469
-  return days * 86400 + hour * 3600 + minute * 60 + math.tointeger(second)
-end
-
 -- The attributes of a snapshot that are tables.
 local function attributes_of(run)
   local list = {}
@@ -62,7 +50,8 @@ end
 local function by_drive(runs)
   local groups, order = {}, {}
   for _, run in ipairs(runs) do
-    run.at = epoch(parts.list(run.document.source).read_at) or epoch(run.document.started_at)
+    run.at = calendar.seconds(parts.list(run.document.source).read_at)
+      or calendar.seconds(run.document.started_at)
     local group = groups[run.colour]
     if not group then
       group = { run = run, snapshots = {} }

@@ -157,12 +157,6 @@ local function broken(s, width)
   return lines
 end
 
-local function pad(s, width, left)
-  s = printable.clip(s, width)
-  local space = (" "):rep(width - printable.width(s))
-  return left and s .. space or space .. s
-end
-
 --- Add a table.
 -- @tparam {table,...} columns  each `title`, `left` (aligned to the left), `most` (columns that it
 --   may take), `gap` (columns before it, 2), `rank` (in a narrow terminal the highest are left out
@@ -194,7 +188,7 @@ function Page:table(columns, rows, indent)
       local line = indent
       for i, c in ipairs(shown) do
         line = line .. (i > 1 and gap(columns[c]) or "")
-          .. pad(cells[c][k] or "", widths[c], columns[c].left)
+          .. printable.pad(printable.clip(cells[c][k] or "", widths[c]), widths[c], not columns[c].left)
       end
       self:line(line)
     end

@@ -26,10 +26,6 @@ local function clipped(words, size, room)
   return printable.clip(printable.line(words), math.max(4, math.floor(room / (size * 0.62))))
 end
 
-local function axis_title(axis)
-  return axis.unit and axis.unit ~= "" and axis.label .. " (" .. axis.unit .. ")" or axis.label
-end
-
 -- What the legend lists: nothing where the subtitle has said it.
 local function entries_of(f, labelled)
   local list = {}
@@ -174,10 +170,10 @@ function M.of(f, width, height, theme)
     panel.bottom = panel.top + each
     panel.named_ticks = n == count
     thin_ticks(panel.x, small, right - left)
-    texts[#texts + 1] = { text = clipped(axis_title(panel.y.axis), font, each * 1.15), size = font,
+    texts[#texts + 1] = { text = clipped(scale.title(panel.y.axis), font, each * 1.15), size = font,
       x = EDGE + font * 0.5, y = (panel.top + panel.bottom) / 2, rotate = true, align = "center" }
   end
-  texts[#texts + 1] = { text = clipped(axis_title(f.x), font, right - left), size = font,
+  texts[#texts + 1] = { text = clipped(scale.title(f.x), font, right - left), size = font,
     x = (left + right) / 2, y = bottom + small * 1.6 + font, align = "center" }
   for i, line in ipairs(foot) do
     texts[#texts + 1] = { text = line, size = small, x = EDGE, colour = theme.faint,
@@ -186,7 +182,7 @@ function M.of(f, width, height, theme)
   if panels[1].z then
     box = { x = (right + 14) / width, y = 1 - bottom / height, width = 12 / width,
       height = (bottom - top) / height }
-    texts[#texts + 1] = { text = clipped(axis_title(f.z), font, bottom - top), size = font,
+    texts[#texts + 1] = { text = clipped(scale.title(f.z), font, bottom - top), size = font,
       x = width - EDGE - font * 0.3, y = (top + bottom) / 2, rotate = true, align = "center" }
   end
   for _, item in ipairs(direct.place(labels, panels[1], font, theme)) do texts[#texts + 1] = item end
